@@ -1,0 +1,1 @@
+"""The `bove` command: one small module per stage."""

@@ -1,0 +1,92 @@
+"""Entry point of the `bove` command: `bove STAGE …`, each stage a module of this package."""
+
+import argparse
+import logging
+import os
+import sys
+from importlib import import_module
+
+from bove import __version__
+from bove.errors import BoveError
+
+STAGES = {
+    "fetch": "download a data set, checked by hash, or link a local file",
+    "demo": "write the built-in treebank, STS and SNLI files",
+    "vocabulary": "count a treebank and choose its words, tags and relations",
+    "vectors": "read pretrained word vectors, or train them, into a mapped file",
+    "encode": "turn sentences into graphs",
+    "train-als": "train a model by alternating least squares",
+    "train-sgd": "train a model by stochastic gradient descent",
+    "train-tagger": "train a part-of-speech tagger on a treebank",
+    "train-parser": "train a dependency parser on a treebank",
+    "pairs": "read STS or SNLI files into sentence pairs",
+    "parse": "parse the sentences of the pairs",
+    "infer": "infer bags of vectors for graphs",
+    "score": "score pairs of bags",
+    "tables": "write the result tables",
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one stage; a BoveError becomes one line on stderr and exit code 2."""
+    argv = sys.argv[1:] if argv is None else argv
+    stage = next((word for word in argv if word in STAGES), None)
+    parser, commands = _parser(stage)
+    args = parser.parse_args(argv)
+    if stage is None:
+        parser.print_help()
+        return 0
+    _set_threads(args.threads)
+    _set_logging(args.log)
+    try:
+        commands.run(args)
+    except BoveError as e:
+        print(f"bove {stage}: {' '.join(str(e).split())}", file=sys.stderr)
+        if args.log:
+            logging.getLogger("bove").error("%s", e)
+        return 2
+    except BrokenPipeError:
+        return 1
+    return 0
+
+
+def _parser(stage):
+    parser = argparse.ArgumentParser(prog="bove", description="Bag-of-vector embeddings of dependency graphs.")
+    parser.add_argument("--version", action="version", version=f"bove {__version__}")
+    stages = parser.add_subparsers(title="stages, in the order of a run", metavar="STAGE")
+    module = None
+    for name, line in STAGES.items():
+        sub = stages.add_parser(name, help=line, description=line[0].upper() + line[1:] + ".")
+        if name == stage:
+            module = import_module(f"bove.cli.{name.replace('-', '_')}")
+            module.register(sub)
+            sub.add_argument("--threads", type=int, default=1, help="threads to use (default 1)")
+            sub.add_argument("--log", help="file that gets the log, beside stderr")
+    return parser, module
+
+
+def _set_threads(count: int) -> None:
+    """Fix the thread count of every numerical library, in the environment and in what is loaded."""
+    for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM"):
+        os.environ[f"{name}_NUM_THREADS"] = str(count)
+    if "numpy" in sys.modules:
+        from threadpoolctl import threadpool_limits
+
+        threadpool_limits(count)
+
+
+def _set_logging(path: str | None) -> None:
+    log = logging.getLogger("bove")
+    log.setLevel(logging.INFO)
+    log.propagate = False
+    log.handlers.clear()
+    log.addHandler(logging.StreamHandler())
+    if path:
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)  # noqa: PTH103, PTH120 pathlib costs start-up
+        log.addHandler(logging.FileHandler(path, mode="w", encoding="utf-8"))
+    for handler in log.handlers:
+        handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What turns bags into results: alignment scores, metrics, tables."""

@@ -1,0 +1,1 @@
+"""The mathematics: arrays in, arrays out; no files, no logging, no text."""

@@ -1,0 +1,114 @@
+"""Opening files by content and writing them whole or not at all."""
+
+import gzip
+import hashlib
+import io
+import os
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from bove.errors import BoveError
+
+GZIP_MAGIC = b"\x1f\x8b"
+_UMASK = os.umask(0)
+os.umask(_UMASK)
+
+
+@contextmanager
+def open_bytes(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a file for reading bytes; gzip is recognised by its first two bytes, not by name.
+
+    Raises BoveError where the file is missing, unreadable, or a damaged gzip stream.
+    """
+    path = Path(path)
+    try:
+        with open(path, "rb") as raw:
+            packed = raw.peek(2)[:2] == GZIP_MAGIC
+            with gzip.open(raw) if packed else raw as stream:
+                yield stream
+    except FileNotFoundError as e:
+        raise BoveError(f"{path}: no such file; check the path") from e
+    except IsADirectoryError as e:
+        raise BoveError(f"{path}: is a folder; name a file inside it") from e
+    except PermissionError as e:
+        raise BoveError(f"{path}: may not be read; check its permissions") from e
+    except (EOFError, gzip.BadGzipFile, zlib.error) as e:
+        raise BoveError(f"{path}: damaged or truncated gzip file ({e}); fetch or pack it again") from e
+
+
+def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+    """Yield (line number from 1, text without its line end); lines end at \\n or \\r\\n alone.
+
+    Raises BoveError, with the line, for bytes that are not of the encoding.
+    """
+    with open_bytes(path) as stream:
+        for number, raw in enumerate(stream, 1):
+            try:
+                line = raw.decode(encoding)
+            except UnicodeDecodeError as e:
+                raise BoveError(
+                    f"{path}, line {number}: byte 0x{raw[e.start]:02x} is not {encoding}; "
+                    f"give the file's encoding (often latin-1 or cp1252) or convert it to UTF-8"
+                ) from e
+            if number == 1:
+                line = line.removeprefix("\ufeff")
+            yield number, line.removesuffix("\n").removesuffix("\r")
+
+
+@contextmanager
+def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
+    """Write to a unique temporary file beside `path`, fsync, rename; on any error nothing is left.
+
+    Text is UTF-8 with \\n line ends.
+    """
+    path = Path(path)
+    text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
+    with atomic_path(path) as tmp, open(tmp, mode, **text) as stream:
+        yield stream
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+@contextmanager
+def atomic_path(path: str | Path) -> Iterator[Path]:
+    """Give a unique temporary path beside `path` for a library to write; rename it at the end."""
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    except OSError as e:
+        raise BoveError(f"{path}: can not be written ({e.strerror}); choose another folder") from e
+    os.close(handle)
+    try:
+        yield Path(name)
+        os.chmod(name, 0o666 & ~_UMASK)
+        os.replace(name, path)
+    except OSError as e:
+        Path(name).unlink(missing_ok=True)
+        raise BoveError(f"{path}: can not be written ({e.strerror or e})") from e
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def gzip_text(path: str | Path) -> Iterator[IO[str]]:
+    """Write a UTF-8 gzip file atomically; the same text gives the same bytes (no time stamp, no name)."""
+    with (
+        atomic_write(path, "wb") as raw,
+        gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as packed,
+        io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as stream,
+    ):
+        yield stream
+
+
+def sha256(path: str | Path) -> str:
+    """Hex SHA-256 of a file's bytes as they lie on disk."""
+    if not Path(path).is_file():
+        raise BoveError(f"{path}: no such file; check the path")
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

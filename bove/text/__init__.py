@@ -1,0 +1,1 @@
+"""What turns text into graphs: readers, vocabulary, vectors, parser."""
