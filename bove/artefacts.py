@@ -5,6 +5,7 @@ arrays one after another. Arrays are written widest element first, so each lies 
 element size and can be mapped as it is. The same content always gives the same bytes.
 """
 
+import itertools
 import json
 import mmap
 import struct
@@ -134,7 +135,7 @@ def pack_words(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
 def unpack_words(blob: np.ndarray, offsets: np.ndarray) -> list[str]:
     """The strings that `pack_words` packed."""
     raw, ends = blob.tobytes(), offsets.tolist()
-    return [raw[start:end].decode() for start, end in zip(ends[:-1], ends[1:], strict=True)]
+    return [raw[start:end].decode() for start, end in itertools.pairwise(ends)]
 
 
 def pack_lines(names: Sequence[str]) -> np.ndarray:

@@ -1,0 +1,277 @@
+r"""CoNLL-2009 and CoNLL-U files as streams of sentences.
+
+CoNLL-2009 columns: ID FORM LEMMA PLEMMA POS PPOS FEAT PFEAT HEAD PHEAD DEPREL PDEPREL, then any number of
+columns about predicates, which are not read. CoNLL-U columns: ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL
+DEPS MISC; its multiword ranges (1-2) and empty nodes (8.1) are no tokens. Cells are separated by tabs alone.
+A line that starts with `#` is a comment: a row starts with its number. Sentences end at blank lines.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from bove.errors import BoveError
+from bove.files import read_lines
+
+# Kinds of oddity that are counted, and raised when reading is strict.
+NO_HEAD = "tokens without a head"
+OUT_OF_RANGE = "heads beyond the sentence"
+NEGATIVE = "negative heads"
+SELF_LOOP = "tokens that head themselves"
+CYCLE = "sentences with a cycle"
+NO_ROOT = "sentences without a root"
+TWO_ROOTS = "sentences with several roots"
+# Kinds that are only counted.
+NO_TAG = "tokens without a tag"
+INNER_COMMENT = "comments inside a sentence"
+RANGE = "multiword ranges (no tokens)"
+EMPTY_NODE = "empty nodes (no tokens)"
+
+_SENT_ID = re.compile(r"#[ \t]*sent_id[ \t]*=[ \t]*(.*?)[ \t]*$")
+_NUMBER = re.compile(r"-?[0-9]+$")
+_RANGE = re.compile(r"[0-9]+-[0-9]+$")
+_EMPTY_NODE = re.compile(r"[0-9]+\.[0-9]+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence and its dependencies; all tuples hold one entry a token.
+
+    Attributes:
+        id: name of the sentence.
+        forms: the words as they stand in the text.
+        tags: parts of speech.
+        heads: number of each token's head, from 1; 0 for a root, -1 where none is known.
+        relations: dependency labels.
+    """
+
+    id: str
+    forms: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    heads: tuple[int, ...] = ()
+    relations: tuple[str, ...] = ()
+
+
+class _Layout(NamedTuple):
+    name: str
+    width: int
+    tag: int
+    other_tag: int
+    head: int
+    relation: int
+
+
+_GOLD = _Layout("CoNLL-2009", 12, 4, 4, 8, 10)
+_PREDICTED = _Layout("CoNLL-2009", 12, 5, 5, 9, 11)
+_CONLLU = _Layout("CoNLL-U", 10, 4, 3, 6, 7)
+
+
+def read_sentences(
+    path: str | Path,
+    columns: str = "gold",
+    encoding: str = "utf-8",
+    counts: Counter | None = None,
+    strict: bool = False,
+) -> Iterator[Sentence]:
+    """Stream the sentences of a CoNLL-2009 or CoNLL-U file, which are told apart by their columns.
+
+    A sentence is named by its `sent_id` comment, or else numbered from 1. A block of comments with a
+    `sent_id` and no rows is an empty sentence. A CoNLL-U token's tag is its XPOS, or its UPOS where there is
+    none. A head beyond the sentence or below 0 becomes -1; cycles, self-loops and any number of roots stay.
+
+    Args:
+        path: the file, gzip or not.
+        columns: "gold" or "predicted" tag, head and label of CoNLL-2009; CoNLL-U has one set.
+        encoding: of the text.
+        counts: gets the number of odd things, by kind.
+        strict: raise at the first odd tree instead of counting it.
+
+    Raises:
+        BoveError: a malformed row, a file without any head, or, if strict, an odd tree.
+    """
+    if columns not in ("gold", "predicted"):
+        raise BoveError(f"columns {columns!r}: unknown; choose gold or predicted")
+    counts = Counter() if counts is None else counts
+    layout, number, tokens, headed = None, 0, 0, False
+    for comments, rows in _blocks(path, encoding, counts):
+        name = next((m[1] for m in map(_SENT_ID.match, comments) if m), None)
+        if not rows and name is None:
+            continue
+        if rows and layout is None:
+            layout = _find_layout(path, *rows[0], columns)
+        number += 1
+        sentence = _sentence(path, name or str(number), rows, layout, counts, strict)
+        tokens += len(sentence.forms)
+        headed = headed or any(head >= 0 for head in sentence.heads)
+        yield sentence
+    if tokens and not headed:
+        raise BoveError(
+            f"{path}: none of its {tokens} tokens has a head in the {columns} columns; "
+            f"parse the file first, or choose the other columns"
+        )
+
+
+def _blocks(path, encoding, counts) -> Iterator[tuple[list[str], list[tuple[int, str]]]]:
+    """Comments and numbered rows of each run of lines between blank ones."""
+    comments: list[str] = []
+    rows: list[tuple[int, str]] = []
+    for number, line in read_lines(path, encoding):
+        if not line.strip(" \t\r"):
+            if comments or rows:
+                yield comments, rows
+            comments, rows = [], []
+        elif not line.startswith("#"):
+            rows.append((number, line))
+        elif rows:
+            counts[INNER_COMMENT] += 1
+        else:
+            comments.append(line)
+    if comments or rows:
+        yield comments, rows
+
+
+def _find_layout(path, number, line, columns) -> _Layout:
+    """The layout that the first row's number of cells tells; trailing empty cells are padding."""
+    cells, filled = line.count("\t") + 1, line.rstrip("\t").count("\t") + 1
+    if filled == 10 or cells == 10:
+        return _CONLLU
+    if cells >= 12:
+        return _GOLD if columns == "gold" else _PREDICTED
+    raise _row_error(path, number, line, "CoNLL-2009 has 12 or more columns, CoNLL-U has 10")
+
+
+def _row_error(path, number, line, wanted) -> BoveError:
+    if "\t" not in line and len(line.split()) >= 10:
+        return BoveError(
+            f"{path}, line {number}: its columns are separated by spaces; separate them by single tabs "
+            f"(such as with: sed -E 's/ +/\\t/g')"
+        )
+    found = line.count("\t") + 1
+    return BoveError(
+        f"{path}, line {number}: {found} column{'s' * (found > 1)}, but {wanted}; repair the row"
+    )
+
+
+def _sentence(path, name, rows, layout, counts, strict) -> Sentence:
+    forms, tags, heads, relations, lines = [], [], [], [], []
+    for number, line in rows:
+        cells = line.split("\t")
+        if len(cells) < layout.width:
+            wanted = f"{layout.name}, which the file is by its first row, has {layout.width}"
+            raise _row_error(path, number, line, wanted)
+        if cells[0] != str(len(forms) + 1):
+            if layout is _CONLLU and _is_no_token(cells[0], counts):
+                continue
+            raise BoveError(
+                f"{path}, line {number}: token number {cells[0]!r} where {len(forms) + 1} was due; number "
+                f"the tokens of a sentence from 1 and put a blank line between sentences"
+            )
+        tag = cells[layout.tag] if cells[layout.tag] != "_" else cells[layout.other_tag]
+        if not (cells[1] and tag and cells[layout.relation]):
+            raise BoveError(f"{path}, line {number}: an empty cell; write _ for a value that is not known")
+        forms.append(cells[1])
+        tags.append(tag)
+        heads.append(_head(path, number, cells[layout.head]))
+        relations.append(cells[layout.relation])
+        lines.append(number)
+    if "_" in tags:
+        counts[NO_TAG] += tags.count("_")
+    for kind, token in _oddities(heads):
+        counts[kind] += 1
+        if strict:
+            raise BoveError(f"{path}, line {lines[token]}: {kind}; repair the tree")
+    size = len(forms)
+    kept = tuple(-1 if head is None or not 0 <= head <= size else head for head in heads)
+    return Sentence(name, tuple(forms), tuple(tags), kept, tuple(relations))
+
+
+def _is_no_token(cell, counts) -> bool:
+    if _RANGE.match(cell):
+        counts[RANGE] += 1
+    elif _EMPTY_NODE.match(cell):
+        counts[EMPTY_NODE] += 1
+    else:
+        return False
+    return True
+
+
+def _head(path, number, cell) -> int | None:
+    if cell == "_":
+        return None
+    if not _NUMBER.match(cell):
+        raise BoveError(
+            f"{path}, line {number}: head {cell!r} is no number; write 0 for the root, _ for none"
+        )
+    return int(cell)
+
+
+def _oddities(heads: Sequence[int | None]) -> Iterator[tuple[str, int]]:
+    """(kind, token from 0) of everything that keeps the heads from being one tree."""
+    if not heads:
+        return
+    for token, head in enumerate(heads):
+        if head is None:
+            yield NO_HEAD, token
+        elif head < 0:
+            yield NEGATIVE, token
+        elif head > len(heads):
+            yield OUT_OF_RANGE, token
+        elif head == token + 1:
+            yield SELF_LOOP, token
+    roots = heads.count(0)
+    if roots == 0:
+        yield NO_ROOT, 0
+    elif roots > 1:
+        yield TWO_ROOTS, heads.index(0, heads.index(0) + 1)
+    token = _first_in_cycle(heads)
+    if token is not None:
+        yield CYCLE, token
+
+
+def _first_in_cycle(heads) -> int | None:
+    """A token (from 0) that is its own ancestor through another one, if there is any."""
+    seen = [0] * (len(heads) + 1)
+    for start in range(1, len(heads) + 1):
+        token = start
+        while token and 0 < token <= len(heads) and not seen[token]:
+            seen[token] = start
+            token = heads[token - 1]
+        if token and 0 < token <= len(heads) and seen[token] == start and heads[token - 1] != token:
+            return token - 1
+    return None
+
+
+def write_conllu(stream: IO[str], sentence: Sentence, text: str = "", comments: Sequence[str] = ()) -> None:
+    """Write one tree in CoNLL-U, its tag as UPOS and as XPOS.
+
+    A sentence without tokens becomes a block of comments, among them `# bove_empty = yes`.
+
+    Args:
+        stream: text stream to write to.
+        sentence: its head -1 is written as `_`.
+        text: the sentence as one string; line breaks and tabs become spaces.
+        comments: further comment lines, without their `#`, such as the file's provenance; they go first.
+
+    Raises:
+        BoveError: a form, tag, label or the id is empty or holds a tab or a line break.
+    """
+    cells = (*sentence.forms, *sentence.tags, *sentence.relations, sentence.id)
+    for cell in cells:
+        if not cell or any(mark in cell for mark in "\t\r\n"):
+            raise BoveError(f"sentence {sentence.id!r}: {cell!r} can not stand in a CoNLL-U cell; repair it")
+    if sentence.id != sentence.id.strip(" "):
+        raise BoveError(f"sentence {sentence.id!r}: its id starts or ends with a space; choose another id")
+    lines = [f"# {comment.translate(_SPACES)}" for comment in comments]
+    lines += [f"# sent_id = {sentence.id}", f"# text = {text.translate(_SPACES)}".rstrip(" ")]
+    if not sentence.forms:
+        lines.append("# bove_empty = yes")
+    rows = zip(sentence.forms, sentence.tags, sentence.heads, sentence.relations, strict=True)
+    for number, (form, tag, head, relation) in enumerate(rows, 1):
+        lines.append(f"{number}\t{form}\t_\t{tag}\t{tag}\t_\t{'_' if head < 0 else head}\t{relation}\t_\t_")
+    stream.write("\n".join(lines) + "\n\n")
+
+
+_SPACES = str.maketrans("\t\r\n", "   ")
