@@ -62,17 +62,15 @@ def read_sts(
     for number, line in read_lines(input_path):
         cells = line.split("\t")
         if len(cells) < 2:
-            raise BoveError(
-                f"{input_path}, line {number}: 1 column, but a pair is two sentences with a tab between; repair it"
-            )
+            raise BoveError(f"{input_path}, line {number}: one column; put a tab between the two sentences")
         gold = scores[number - 1] if number <= len(scores) else None
         name = f"{subset}-{number:05d}"
         first, second = (cell.strip(" ") for cell in cells[:2])
         pairs.append(Pair(name, dataset, label, "similarity", subset, first, second, gold, gold is not None))
     if len(pairs) != len(scores):
         raise BoveError(
-            f"{input_path} has {len(pairs)} lines, but {gold_path} has {len(scores)}; give the gold file of this "
-            f"input, with a blank line where a pair has no score"
+            f"{input_path} has {len(pairs)} lines, but {gold_path} has {len(scores)}; give the gold "
+            f"file of this input, with a blank line where a pair has no score"
         )
     return pairs
 
@@ -101,7 +99,7 @@ def read_snli(path: str | Path, dataset: str, label: str, subset: str) -> list[P
     for number, (gold, first, second, name) in _snli_rows(path):
         if gold not in LABELS and gold != NO_LABEL:
             raise BoveError(
-                f"{path}, line {number}: label {gold!r}; known are {', '.join(LABELS)} and {NO_LABEL} (none agreed)"
+                f"{path}, line {number}: unknown label {gold!r}; write {', '.join(LABELS)} or {NO_LABEL}"
             )
         if not name or name != name.strip(" ") or any(mark in name for mark in "\t\r\n"):
             raise BoveError(f"{path}, line {number}: {name!r} is no pair id; give each pair a plain name")
@@ -126,7 +124,7 @@ def _snli_rows(path) -> Iterator[tuple[int, tuple[str, str, str, str]]]:
             missing = [key for key in _SNLI_KEYS if key not in header]
             if missing:
                 raise BoveError(
-                    f"{path}, line {number}: neither a JSON object nor a header with the column {missing[0]}; "
+                    f"{path}, line {number}: neither a JSON object nor a header with a column {missing[0]}; "
                     f"give SNLI as released, .jsonl or .txt"
                 )
             continue
