@@ -1,0 +1,277 @@
+"""Bags of vectors in one safetensors file: read mapped, written in any order.
+
+The file holds `offsets` [B + 1] and `index` [S] int64, `vectors` [N, r] float32, and `ids`, the S
+sentence ids as UTF-8 bytes joined by a newline. Bag b is vectors[offsets[b] : offsets[b + 1]] and
+sentence s has bag index[s], so sentences that are alike share one. A file without `index` has one
+bag a sentence, in order.
+"""
+
+import json
+import math
+import mmap
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+
+from bove.artefacts import VERSION, layout
+from bove.errors import BoveError
+from bove.files import atomic_path
+
+FORMAT = "bove-bags"
+_FLOATS = {"F16": np.dtype("<f2"), "F32": np.dtype("<f4"), "F64": np.dtype("<f8")}
+
+
+class Bags:
+    """The bags of a file, looked up by sentence id.
+
+    Attributes:
+        path: the file.
+        ids: the S sentence ids, in the file's order.
+        vectors: [N, r], mapped; pages are read when touched.
+        offsets: [B + 1] int64, first vector of each bag.
+        index: [S] int64, bag of each sentence.
+        system, model_hash: what made the bags; "" where the file does not say.
+    """
+
+    def __init__(self, path: Path, tensors: dict[str, np.ndarray], metadata: dict[str, str]):
+        self.path = path
+        self.vectors = tensors["vectors"]
+        self.offsets = tensors["offsets"]
+        self.index = tensors["index"]
+        self.ids = _unpack_ids(path, tensors["ids"], len(self.index))
+        self.system = metadata.get("system", "")
+        self.model_hash = metadata.get("model_hash", "")
+
+    @classmethod
+    def open(cls, path: str | Path) -> "Bags":
+        """Map a file and check that its parts fit together; the vectors themselves are not read.
+
+        Raises BoveError where the file is missing, damaged, or holds something else.
+        """
+        path = Path(path)
+        if not path.is_file():
+            raise BoveError(f"{path}: no such file; check the path")
+        try:
+            with safe_open(path, framework="numpy") as stream:
+                metadata = stream.metadata() or {}
+                _check_format(path, metadata)
+                tensors = _small_tensors(path, stream)
+        except (SafetensorError, OSError) as e:
+            raise BoveError(
+                f"{path}: not a safetensors file, or a damaged one ({e}); infer the bags again"
+            ) from e
+        tensors["vectors"] = _map_vectors(path)
+        _check_layout(path, tensors)
+        return cls(path, tensors, metadata)
+
+    @property
+    def rank(self) -> int:
+        """r, the dimensions of a vector."""
+        return self.vectors.shape[1]
+
+    @property
+    def n_bags(self) -> int:
+        """B, the number of distinct bags."""
+        return len(self.offsets) - 1
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: s for s, name in enumerate(self.ids)}
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.ids)
+
+    def __contains__(self, sentence_id: object) -> bool:
+        return sentence_id in self._places
+
+    def bag_of(self, sentence_id: str) -> int:
+        """Number of the sentence's bag; BoveError where the file has no such sentence."""
+        if sentence_id not in self._places:
+            raise BoveError(
+                f"{self.path}: has no bag for sentence '{sentence_id}'; infer the bags from the same pairs"
+            )
+        return int(self.index[self._places[sentence_id]])
+
+    def bag(self, b: int) -> np.ndarray:
+        """[n, r] float32, the vectors of bag b."""
+        return np.asarray(self.vectors[self.offsets[b] : self.offsets[b + 1]], np.float32)
+
+    def __getitem__(self, sentence_id: str) -> np.ndarray:
+        """[n, r] float32, the vectors of a sentence; BoveError where the file has no such sentence."""
+        return self.bag(self.bag_of(sentence_id))
+
+
+class BagWriter:
+    """Context manager that fills a file of bags in any order and puts it in place when all are there.
+
+    Args:
+        path: where the file goes, once the block ends without an error.
+        ids: [S] sentence ids, none twice, none empty, none with a newline.
+        lengths: [B] number of vectors of each distinct bag.
+        index: [S] bag of each sentence.
+        rank: r.
+        system, model_hash: what made the bags.
+
+    Raises ValueError for arguments that do not fit together and for bags left unfilled, BoveError
+    where the file can not be written.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        ids: Sequence[str],
+        lengths: np.ndarray,
+        index: np.ndarray,
+        rank: int,
+        system: str,
+        model_hash: str,
+    ):
+        lengths, index = np.asarray(lengths, np.int64), np.asarray(index, np.int64)
+        if len(ids) != len(index) or len(set(ids)) != len(ids) or not all(ids) or any("\n" in i for i in ids):
+            raise ValueError("ids must be unique, not empty, without newlines, and as many as index")
+        if np.any(lengths < 0) or np.any((index < 0) | (index >= len(lengths))):
+            raise ValueError("lengths must not be negative and index must name bags")
+        self._path = path
+        self.offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        self._shape = (int(self.offsets[-1]), int(rank))
+        blob = np.frombuffer("\n".join(ids).encode(), np.uint8)
+        self._small = {"offsets": self.offsets, "index": index, "ids": blob}
+        self._metadata = {"system": system, "model_hash": model_hash}
+        self._filled = lengths == 0
+
+    def __enter__(self) -> "BagWriter":
+        with ExitStack() as stack:
+            temporary = stack.enter_context(atomic_path(self._path))
+            self._stream = stack.enter_context(open(temporary, "r+b"))
+            self._allocate()
+            self._stack = stack.pop_all()
+        return self
+
+    def put(self, b: int, vectors: np.ndarray) -> None:
+        """Fill bag b with [n, r] vectors."""
+        self.put_many(np.array([b]), np.asarray(vectors)[None])
+
+    def put_many(self, bags: np.ndarray, vectors: np.ndarray) -> None:
+        """Fill k bags of one length: bags [k], vectors [k, n, r]."""
+        bags, vectors = np.asarray(bags, np.int64), np.asarray(vectors)
+        k, n, r = vectors.shape
+        lengths = self.offsets[bags + 1] - self.offsets[bags]
+        if k != len(bags) or r != self._shape[1] or np.any(lengths != n):
+            raise ValueError(f"vectors of shape {vectors.shape} do not fit bags {bags.tolist()}")
+        rows = self.offsets[bags][:, None] + np.arange(n)
+        self._vectors[rows.ravel()] = vectors.reshape(-1, r)
+        self._filled[bags] = True
+
+    def __exit__(self, kind, error, trace) -> bool | None:
+        self._vectors = None
+        if kind is not None:
+            return self._stack.__exit__(kind, error, trace)
+        with self._stack:
+            if not self._filled.all():
+                raise ValueError(f"{int((~self._filled).sum())} bags were not filled")
+            self._map.flush()
+            self._map = None
+            os.fsync(self._stream.fileno())
+        return None
+
+    def _allocate(self) -> None:
+        """Write all but the vectors, and reserve their room: a full disk shows here, not at a page fault."""
+        shapes = {name: (array.dtype, array.shape) for name, array in self._small.items()}
+        shapes["vectors"] = (np.dtype(np.float32), self._shape)
+        header, order = layout(FORMAT, shapes, self._metadata)
+        sizes = {name: dtype.itemsize * math.prod(shape) for name, (dtype, shape) in shapes.items()}
+        stream = self._stream
+        _reserve(stream.fileno(), len(header) + sum(sizes.values()))
+        stream.write(header)
+        for name in order:
+            if name == "vectors":
+                start = stream.tell()
+                stream.seek(sizes[name], os.SEEK_CUR)
+            else:
+                array = self._small[name]
+                stream.write(array.astype(array.dtype.newbyteorder("<")).tobytes())
+        stream.flush()
+        self._map = mmap.mmap(stream.fileno(), 0)
+        self._vectors = np.ndarray(self._shape, np.dtype("<f4"), self._map, start)
+
+
+def _reserve(handle: int, size: int) -> None:
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(handle, 0, size)
+    else:
+        os.truncate(handle, size)
+
+
+def _check_format(path: Path, metadata: dict[str, str]) -> None:
+    """Files from elsewhere say no format, or their library's; those of this package say what they hold."""
+    found, version = metadata.get("format", ""), metadata.get("version", "")
+    if found.startswith("bove-") and found != FORMAT:
+        raise BoveError(f"{path}: holds {found}, not {FORMAT}; give the output of `bove infer`")
+    if found == FORMAT and version != VERSION:
+        raise BoveError(
+            f"{path}: {FORMAT} version {version}, but this program reads {VERSION}; infer the bags again"
+        )
+
+
+def _small_tensors(path: Path, stream: safe_open) -> dict[str, np.ndarray]:
+    """All but the vectors, with an index where the file has none."""
+    names = set(stream.keys())
+    missing = {"vectors", "offsets", "ids"} - names
+    if missing:
+        raise BoveError(f"{path}: has no '{min(missing)}', so holds no bags; give the output of `bove infer`")
+    tensors = {name: stream.get_tensor(name) for name in ("offsets", "index", "ids") if name in names}
+    for name, array in tensors.items():
+        kinds = "u" if name == "ids" else "iu"
+        if array.ndim != 1 or array.dtype.kind not in kinds or (name == "ids" and array.itemsize != 1):
+            raise BoveError(
+                f"{path}: '{name}' is {array.dtype} with {array.ndim} axes; give whole numbers in one"
+            )
+    tensors.setdefault("index", np.arange(max(len(tensors["offsets"]) - 1, 0)))
+    for name in ("offsets", "index"):
+        tensors[name] = tensors[name].astype(np.int64)
+    return tensors
+
+
+def _map_vectors(path: Path) -> np.ndarray:
+    """[N, r], mapped read-only; the file's header is known to be sound."""
+    with open(path, "rb") as stream:
+        length = int.from_bytes(stream.read(8), "little")
+        entry = json.loads(stream.read(length))["vectors"]
+    shape, dtype = tuple(entry["shape"]), entry["dtype"]
+    if dtype not in _FLOATS or len(shape) != 2:
+        raise BoveError(
+            f"{path}: 'vectors' is {dtype} with {len(shape)} axes; give {', '.join(_FLOATS)} with 2"
+        )
+    if math.prod(shape) == 0:
+        return np.zeros(shape, _FLOATS[dtype])
+    return np.memmap(path, _FLOATS[dtype], "r", 8 + length + entry["data_offsets"][0], shape)
+
+
+def _check_layout(path: Path, tensors: dict[str, np.ndarray]) -> None:
+    offsets, index = tensors["offsets"], tensors["index"]
+    n_vectors = len(tensors["vectors"])
+    if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != n_vectors or np.any(np.diff(offsets) < 0):
+        raise BoveError(f"{path}: the offsets do not cover the {n_vectors} vectors; infer the bags again")
+    if np.any((index < 0) | (index >= len(offsets) - 1)):
+        raise BoveError(f"{path}: the index names bags that the file lacks; infer the bags again")
+
+
+def _unpack_ids(path: Path, blob: np.ndarray, count: int) -> tuple[str, ...]:
+    try:
+        text = blob.tobytes().decode("utf-8")
+    except UnicodeDecodeError as e:
+        raise BoveError(f"{path}: the sentence ids are not UTF-8; infer the bags again") from e
+    ids = tuple(text.split("\n")) if count or text else ()
+    if len(ids) != count:
+        raise BoveError(f"{path}: has {len(ids)} sentence ids for {count} sentences; infer the bags again")
+    if len(set(ids)) != count:
+        raise BoveError(f"{path}: a sentence id stands twice; give each sentence its own")
+    return ids
