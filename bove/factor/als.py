@@ -1,0 +1,169 @@
+"""Training by alternating least squares.
+
+P random (frozen rows from vectors), R = 0, E = 0; then rounds of: E by one average of two steps (or by
+the fixed-point solver), P, R. Every `restart_every` rounds E goes back to 0 and is inferred afresh first.
+Ends when L improves by less than `tolerance` in a round, or after `max_rounds`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bove.errors import BoveError
+from bove.factor.batches import Workers, plan_batches, take_batch
+from bove.factor.inference import FixedPoint, infer_averaged
+from bove.factor.lowrank import compress
+from bove.factor.objective import Groups, arcs_by_relation, gram, property_matrix, terms
+from bove.factor.operators import r_step
+from bove.factor.steps import EStep, p_step
+from bove.graphs import GraphCorpus
+
+
+@dataclass(frozen=True)
+class AlsSettings:
+    """What training needs to know; the meaning of each is in the configuration's schema."""
+
+    alpha: float
+    lambda_P: float
+    lambda_R: float
+    lambda_E: float
+    max_rounds: int
+    tolerance: float
+    restart_every: int
+    restart_iterations: int
+    e_step: str
+    e_tolerance: float
+    e_energy: float
+    r_tolerance: float
+    r_iterations: int
+    batch_tokens: int
+
+
+@dataclass
+class AlsState:
+    """Where training stands after a round.
+
+    Attributes:
+        P, R, E: [c, r], [d, r, r] and [T, r].
+        round: rounds done.
+        log: one dict a round: round, L by term, iterations and residual of the R-step.
+        finished: the stopping rule holds.
+    """
+
+    P: np.ndarray
+    R: np.ndarray
+    E: np.ndarray
+    round: int = 0
+    log: list[dict] = field(default_factory=list)
+    finished: bool = False
+
+
+def initial_state(corpus: GraphCorpus, P: np.ndarray) -> AlsState:
+    """R = 0 and E = 0 beside the given property vectors [c, r]."""
+    r = P.shape[1]
+    R = np.zeros((corpus.n_relations, r, r), P.dtype)
+    return AlsState(P.copy(), R, np.zeros((corpus.n_tokens, r), P.dtype))
+
+
+def initial_properties(c: int, vectors: np.ndarray, frozen: np.ndarray, seed: int, dtype) -> np.ndarray:
+    """[c, r] random vectors as long, on average, as the frozen ones; rows where `frozen` [c] are `vectors`."""
+    rng = np.random.default_rng(seed)
+    r = vectors.shape[1]
+    scale = np.sqrt(np.mean(np.square(vectors, dtype=np.float64))) if len(vectors) else r**-0.5
+    P = (rng.standard_normal((c, r)) * (scale or 1.0)).astype(dtype)
+    P[frozen] = vectors
+    return P
+
+
+class AlsTrainer:
+    """ALS over one corpus.
+
+    Args:
+        corpus: the training graphs.
+        frozen: [c] bool, rows of P that stay.
+        groups: rows of P that form one term of L each.
+        threads: worker threads; the result does not depend on them.
+    """
+
+    def __init__(self, corpus: GraphCorpus, frozen, groups: Groups, settings: AlsSettings, threads: int = 1):
+        self.corpus, self.frozen, self.groups, self.settings = corpus, frozen, groups, settings
+        self.threads = threads
+
+    def rounds(self, state: AlsState) -> Iterator[AlsState]:
+        """Train on from `state`, yielding it after each round. Raises BoveError on a value that is not finite."""
+        s = self.settings
+        dtype = state.P.dtype
+        plan = plan_batches(self.corpus.lengths, s.batch_tokens)
+        self.batches = [take_batch(self.corpus, graphs, dtype) for graphs in plan]
+        self.arcs = arcs_by_relation(self.corpus)
+        self.W = property_matrix(self.corpus, dtype)
+        with Workers(self.threads) as workers, np.errstate(over="ignore", invalid="ignore"):
+            while state.round < s.max_rounds and not state.finished:
+                self._round(state, workers)
+                yield state
+
+    def _round(self, state: AlsState, workers: Workers) -> None:
+        s = self.settings
+        restart = bool(s.restart_every) and state.round > 0 and state.round % s.restart_every == 0
+        E = self._e_step(state, workers, restart)
+        G = gram(E, workers)
+        WE = self.W @ E
+        P = p_step(WE, G, s.lambda_P, state.P, self.frozen)
+        solved = self._r_step(E, G, state.R, workers)
+        row = {"round": state.round + 1, "restart": int(restart)}
+        row |= terms(
+            P=P, R=solved.R, WE=WE, G=G, B=solved.B, AR=solved.AR, nnz_W=np.diff(self.W.indptr),
+            nnz_X=np.array([len(head) for head, _ in self.arcs], float), groups=self.groups,
+            alpha=s.alpha, lambda_P=s.lambda_P, lambda_R=s.lambda_R, lambda_E=s.lambda_E,
+        )  # fmt: skip
+        row |= {"r_iterations": solved.iterations, "r_residual": solved.residual}
+        if not np.isfinite(row["total"]):
+            raise BoveError(
+                f"training: L is not finite in round {row['round']}; the last good round is kept: "
+                "raise lambda_P, lambda_R or lambda_E, or train with dtype float64"
+            )
+        before = state.log[-1]["total"] if state.log else np.inf
+        state.P, state.R, state.E = P, solved.R, E
+        state.round += 1
+        state.log.append(row)
+        state.finished = not restart and before - row["total"] < s.tolerance * before < np.inf
+
+    def _r_step(self, E, G, R0, workers):
+        s = self.settings
+        ridge = s.lambda_R / s.alpha if s.alpha else 0.0
+        arcs = self.arcs if s.alpha else [(head[:0], dependent[:0]) for head, dependent in self.arcs]
+        return r_step(
+            E, G, self.corpus.token_offsets, arcs, self.batches, workers,
+            ridge=ridge, R0=R0, tolerance=s.r_tolerance, max_iterations=s.r_iterations,
+        )  # fmt: skip
+
+    def _e_step(self, state: AlsState, workers: Workers, restart: bool) -> np.ndarray:
+        """New token vectors [T, r]; where `restart`, inferred from 0 before the usual update."""
+        s = self.settings
+        PtP = gram(state.P, workers)
+        if s.e_step == "fixed-point":
+            solver = FixedPoint(
+                state.P, PtP, compress(state.R, s.e_energy), s.alpha, s.lambda_E,
+                fallback=lambda: EStep(state.P, PtP, state.R, s.alpha, s.lambda_E),
+            )  # fmt: skip
+
+            def update(batch):
+                start = None if restart or not state.round else state.E[batch.tokens]
+                limit = s.restart_iterations
+                return solver.infer(batch, iterations=limit, tolerance=s.e_tolerance, E0=start).E
+        else:
+            kernel = EStep(state.P, PtP, state.R, s.alpha, s.lambda_E)
+
+            def update(batch):
+                E = state.E[batch.tokens]
+                if restart:
+                    E = infer_averaged(kernel, batch, iterations=s.restart_iterations, tolerance=0).E
+                base, neighbours = kernel.base(batch), kernel.neighbours(batch)
+                first = kernel.step(E, batch.n, base, neighbours)
+                return (first + kernel.step(first, batch.n, base, neighbours)) / 2
+
+        new = np.empty_like(state.E)
+        for batch, E in zip(self.batches, workers.map(update, self.batches), strict=True):
+            new[batch.tokens] = E
+        return new

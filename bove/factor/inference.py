@@ -1,0 +1,163 @@
+"""Bags for new graphs: E for fixed P and R, from E = 0.
+
+`averaged` (the paper's):  E¹ = step(0) = WᵀP (PᵀP + lambda_E I)⁻¹, then E ← (E + step(E)) / 2.
+
+`fixed-point`: the same fixed points by the preconditioned iteration with D = PᵀP + lambda_E I,
+
+    E ← [ WᵀP + alpha Σ_k ( F_k E R_kᵀ + F_kᵀ E R_k ) ] D⁻¹,    F_k = X_k − E R_k Eᵀ,
+
+on the factors R_k = U_k V_kᵀ: with S = E U and T = E V, F_k = X_k − S_k T_kᵀ and the sum is
+Σ_k F_k T_k U_kᵀ + F_kᵀ S_k V_kᵀ. A graph whose change does not shrink is damped, and in the end falls
+back to the averaged step.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bove.factor.batches import Batch
+from bove.factor.lowrank import LowRank
+from bove.factor.steps import EStep, solve_spd
+
+SHRINKS = 0.9
+LEAST_DAMPING = 1 / 16
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """Bags of one batch: E [b n, r], and for each graph its iterations and its last relative change."""
+
+    E: np.ndarray
+    iterations: np.ndarray
+    change: np.ndarray
+
+
+def relative_change(new: np.ndarray, old: np.ndarray, n: int) -> np.ndarray:
+    """[b] for each graph the largest ||new_i − old_i|| / ||new_i|| over its tokens i (0 where both are 0)."""
+    moved = np.linalg.norm(new - old, axis=1)
+    size = np.linalg.norm(new, axis=1)
+    ratio = np.divide(moved, size, out=np.where(moved > 0, np.inf, 0).astype(moved.dtype), where=size > 0)
+    return np.where(np.isfinite(moved), ratio, np.inf).reshape(-1, n).max(axis=1)
+
+
+def infer_averaged(kernel: EStep, batch: Batch, *, iterations: int, tolerance: float, E0=None) -> Inferred:
+    """At most `iterations` steps for each graph, the first from E = 0 whole, the others averaged.
+
+    A graph leaves the batch when its largest relative token change is below `tolerance` (0: never).
+    """
+    E = np.zeros((len(batch.tokens), len(kernel.C)), kernel.C.dtype) if E0 is None else E0.copy()
+    used, change = np.zeros(batch.size, np.int64), np.full(batch.size, np.inf)
+    part, active, now = batch, np.arange(batch.size), E
+    base, neighbours = kernel.base(part), kernel.neighbours(part)
+    while len(active) and used.max() < iterations:
+        step = kernel.step(now, part.n, base, neighbours)
+        new = (now + step) / 2 if used.max() or E0 is not None else step
+        used[active] += 1
+        change[active] = relative_change(new, now, part.n)
+        now = new
+        E.reshape(batch.size, part.n, -1)[active] = now.reshape(len(active), part.n, -1)
+        keep = (change[active] >= tolerance) | (tolerance == 0)
+        if not keep.all():
+            rows = np.repeat(keep, part.n)
+            part, active, now, base = part.select(keep), active[keep], now[rows], base[rows]
+            neighbours = kernel.neighbours(part)
+    return Inferred(E, used, change)
+
+
+class FixedPoint:
+    """The preconditioned iteration for fixed P and low-rank R.
+
+    Args:
+        P: [c (+ extra), r] property vectors by row of W. PtP: [r, r] of the training vocabulary.
+        relations: the factors of R.
+        fallback: the averaged kernel, made only when a graph needs it.
+    """
+
+    def __init__(self, P, PtP, relations: LowRank, alpha, lambda_E, fallback: Callable[[], EStep] | None = None):
+        self.relations, self.alpha, self.fallback = relations, P.dtype.type(alpha), fallback
+        D = np.asarray(PtP, np.float64) + lambda_E * np.eye(len(PtP))
+        first = np.concatenate([P.T, relations.U, relations.V], axis=1)
+        solved = solve_spd(D, first, "inference", "lambda_E").astype(P.dtype)
+        c, Q = len(P), relations.U.shape[1]
+        self.PD = solved[:, :c].T.copy()
+        self.UV = np.concatenate([relations.U, relations.V], axis=1)
+        self.UVD = solved[:, c : c + 2 * Q].T.copy()
+        self.Q = Q
+
+    def infer(self, batch: Batch, *, iterations: int, tolerance: float, E0=None) -> Inferred:
+        """Iterate each graph until its largest relative token change is below `tolerance`, at most `iterations` times."""
+        n, r = batch.n, self.PD.shape[1]
+        first = batch.W @ self.PD
+        E = first.copy() if E0 is None else E0.copy()
+        used = np.full(batch.size, 1 if E0 is None else 0)
+        change = np.full(batch.size, np.inf)
+        if not self.alpha or not self.Q:
+            return Inferred(first, np.ones(batch.size, np.int64), np.zeros(batch.size))
+        damping = np.ones(batch.size, E.dtype)
+        part, active = batch, np.arange(batch.size if iterations > used.max() else 0)
+        now, base, lost = E, first, []
+        while len(active):
+            step = base + self.alpha * self._pull(now, part)
+            new_change = relative_change(step, now, n)
+            stuck = new_change > SHRINKS * change[active]
+            damping[active[stuck]] /= 2
+            change[active] = new_change
+            used[active] += 1
+            # a graph that is done takes the whole step; the others go as far as their damping lets them
+            done = (new_change < tolerance) if tolerance else np.zeros(len(active), bool)
+            weight = np.where(done, 1, damping[active]).astype(E.dtype)
+            now = now + np.repeat(weight, n)[:, None] * (step - now)
+            E.reshape(batch.size, n, r)[active] = now.reshape(-1, n, r)
+            failed = ~done & ((damping[active] < LEAST_DAMPING) | ~np.isfinite(new_change))
+            lost += active[failed].tolist()
+            keep = ~done & ~failed & (used[active] < iterations)
+            if not keep.all():
+                rows = np.repeat(keep, n)
+                part, active, now, base = part.select(keep), active[keep], now[rows], base[rows]
+        if lost and self.fallback:
+            self._fall_back(batch, np.array(sorted(lost)), E, used, change, iterations, tolerance)
+        return Inferred(E, used, change)
+
+    def _pull(self, E, batch):
+        """[b n, r] Σ_k (F_k T_k U_kᵀ + F_kᵀ S_k V_kᵀ) D⁻¹."""
+        b, n, Q = batch.size, batch.n, self.Q
+        ST = (E @ self.UV).reshape(b, n, 2 * Q)
+        Y = np.empty_like(ST)
+        for k, q in enumerate(self.relations.ranks):
+            at = self.relations.columns(k)
+            behind = slice(Q + at.start, Q + at.stop)
+            if q:
+                residual_products(ST[:, :, at], ST[:, :, behind], batch, k, Y[:, :, at], Y[:, :, behind])
+        return Y.reshape(b * n, 2 * Q) @ self.UVD
+
+    def _fall_back(self, batch, lost, E, used, change, iterations, tolerance):
+        keep = np.zeros(batch.size, bool)
+        keep[lost] = True
+        got = infer_averaged(self.fallback(), batch.select(keep), iterations=iterations, tolerance=tolerance)
+        E[np.repeat(keep, batch.n)] = got.E
+        used[lost] += got.iterations
+        change[lost] = got.change
+
+
+def residual_products(S, T, batch: Batch, k: int, left: np.ndarray, right: np.ndarray) -> None:
+    """left ← F_k T, right ← F_kᵀ S for S, T [b, n, q], with F_k = X_k − S Tᵀ.
+
+    Through F_k [b, n, n] where the graph is no longer than the factors are wide, else through the
+    [q, q] Grams, so that a long graph never has its dense cells built.
+    """
+    b, n, q = S.shape
+    cells = batch.cells.get(k)
+    if n <= 2 * q:
+        F = -(S @ T.transpose(0, 2, 1))
+        if cells is not None:
+            F.reshape(-1)[cells] += 1
+        np.matmul(F, T, out=left)
+        np.matmul(F.transpose(0, 2, 1), S, out=right)
+        return
+    np.matmul(S, -(T.transpose(0, 2, 1) @ T), out=left)
+    np.matmul(T, -(S.transpose(0, 2, 1) @ S), out=right)
+    if cells is not None:
+        graph, head, dependent = cells // (n * n), cells // n % n, cells % n
+        np.add.at(left, (graph, head), T[graph, dependent])
+        np.add.at(right, (graph, dependent), S[graph, head])

@@ -1,0 +1,138 @@
+"""The R-step: A(R) = Σ_s G_s R G_s + (lambda_R / alpha) R = Σ_{(i,j) in X_k} e_i e_jᵀ for every relation k.
+
+Solved for all relations at once by preconditioned conjugate gradients. A is applied through
+Eᵀ (E R Eᵀ) E and never formed. Preconditioner: with Q the eigenvectors of Σ_s G_s and
+D_ab = Σ_s (q_aᵀG_s q_a)(q_bᵀG_s q_b), M⁻¹(Z) = Q [(QᵀZQ) / (D + lambda_R / alpha)] Qᵀ, which is exact for one graph.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bove.factor.batches import Batch, Workers
+
+
+@dataclass(frozen=True)
+class RStep:
+    """What a round's R-step gives.
+
+    Attributes:
+        R: [d, r, r] the relation matrices.
+        B: [d, r, r] right-hand sides Σ e_i e_jᵀ.
+        AR: [d, r, r] Σ_s G_s R_k G_s (without the ridge), for the objective.
+        iterations: of conjugate gradients.
+        residual: largest ||B_k − A(R_k)|| / ||B_k|| over the relations.
+    """
+
+    R: np.ndarray
+    B: np.ndarray
+    AR: np.ndarray
+    iterations: int
+    residual: float
+
+
+def apply(R: np.ndarray, E: np.ndarray, batches: Sequence[Batch], workers: Workers) -> np.ndarray:
+    """[d, r, r] Σ_s G_s R_k G_s for the token vectors E [T, r]."""
+    d, r, _ = R.shape
+    side = np.ascontiguousarray(R.transpose(1, 0, 2)).reshape(r, d * r)
+    out = np.zeros((r, d * r), R.dtype)
+    for part in workers.map(lambda batch: _apply_batch(side, E[batch.tokens], batch.n), batches):
+        out += part
+    return out.reshape(r, d, r).transpose(1, 0, 2)
+
+
+def _apply_batch(side, E, n):
+    """Σ over the batch of E_sᵀ (E_s R_k E_sᵀ) E_s, or of G_s R_k G_s where n > r; columns (k, ·)."""
+    r = E.shape[1]
+    d = side.shape[1] // r
+    if n > r:
+        G = E.reshape(-1, n, r).transpose(0, 2, 1) @ E.reshape(-1, n, r)
+        return sum((g @ side).reshape(r * d, r).dot(g).reshape(r, d * r) for g in G)
+    graphs = E.reshape(-1, n, r)
+    H = (E @ side).reshape(-1, n * d, r)
+    Y = H @ graphs.transpose(0, 2, 1)
+    np.matmul(Y, graphs, out=H)
+    return E.T @ H.reshape(-1, d * r)
+
+
+def right_hand_side(E: np.ndarray, arcs: Sequence[tuple[np.ndarray, np.ndarray]], workers: Workers) -> np.ndarray:
+    """[d, r, r] Σ_{(i,j) in X_k} e_i e_jᵀ; `arcs` has the heads and the dependents of each relation."""
+    out = np.zeros((len(arcs), E.shape[1], E.shape[1]), E.dtype)
+    chunks = [
+        (k, head[i : i + 8192], dependent[i : i + 8192])
+        for k, (head, dependent) in enumerate(arcs)
+        for i in range(0, len(head), 8192)
+    ]
+    for k, part in workers.map(lambda c: (c[0], E[c[1]].T @ E[c[2]]), chunks):
+        out[k] += part
+    return out
+
+
+class Preconditioner:
+    """M⁻¹ of the module's docstring for the token vectors E [T, r]."""
+
+    def __init__(self, E: np.ndarray, G: np.ndarray, offsets: np.ndarray, ridge: float):
+        _, Q = np.linalg.eigh(np.asarray(G, np.float64))
+        self.Q = Q.astype(E.dtype)
+        D = np.zeros_like(G, dtype=np.float64)
+        bounds = offsets[:-1][np.diff(offsets) > 0]
+        block = 4096
+        for i in range(0, len(bounds), block):
+            first = bounds[i]
+            last = bounds[i + block] if i + block < len(bounds) else offsets[-1]
+            squares = np.square(E[first:last] @ self.Q)
+            g = np.add.reduceat(squares, bounds[i : i + block] - first, axis=0, dtype=np.float64)
+            D += g.T @ g
+        D += ridge
+        # a direction that no token has: leave it alone instead of dividing by zero
+        self.D = np.maximum(D, np.finfo(E.dtype).eps * max(D.max(), np.finfo(E.dtype).tiny)).astype(E.dtype)
+
+    def __call__(self, Z: np.ndarray) -> np.ndarray:
+        return self.Q @ ((self.Q.T @ Z @ self.Q) / self.D) @ self.Q.T
+
+
+def r_step(E, G, offsets, arcs, batches, workers, *, ridge, R0, tolerance, max_iterations) -> RStep:
+    """The relation matrices that minimise L for fixed E, from the warm start R0.
+
+    Args:
+        E: [T, r] token vectors. G: [r, r] EᵀE. offsets: [S + 1] first token of each graph.
+        arcs: heads and dependents (rows of E) of each relation.
+        ridge: lambda_R / alpha.
+        tolerance: stop when every relation's relative residual is below it.
+
+    A relation without arcs is exactly 0, as is every relation where E is 0.
+    """
+    B = right_hand_side(E, arcs, workers)
+    size = np.sqrt(_dot(B, B))
+    live = size > 0
+    R = np.where(live[:, None, None], R0, 0).astype(E.dtype)
+    if not live.any():
+        return RStep(R, B, np.zeros_like(R), 0, 0.0)
+    residual = B - apply(R, E, batches, workers) - ridge * R if R.any() else B.copy()
+    precondition = Preconditioner(E, G, offsets, ridge)
+    Z = precondition(residual)
+    direction, rho = Z, _dot(residual, Z)
+    iterations = 0
+    while (worst := _worst(residual, size)) > tolerance and iterations < max_iterations:
+        image = apply(direction, E, batches, workers) + ridge * direction
+        step = _ratio(rho, _dot(direction, image)).astype(E.dtype)
+        R += step * direction
+        residual -= step * image
+        Z = precondition(residual)
+        rho, old = _dot(residual, Z), rho
+        direction = Z + _ratio(rho, old).astype(E.dtype) * direction
+        iterations += 1
+    return RStep(R, B, B - residual - ridge * R, iterations, worst)
+
+
+def _dot(A, B):
+    return np.einsum("kij,kij->k", A, B, dtype=np.float64)
+
+
+def _ratio(a, b):
+    return np.divide(a, b, out=np.zeros_like(a), where=b > 0)[:, None, None]
+
+
+def _worst(residual, size):
+    return float(np.max(np.sqrt(_dot(residual, residual)) / np.where(size > 0, size, 1)))

@@ -1,0 +1,94 @@
+"""P-step and E-step.
+
+P-step:  P = W E (EᵀE + lambda_P I)⁻¹                                   (rows that are not frozen)
+E-step:  step(E_s) = B_s A_s⁻¹,
+         A_s = PᵀP + lambda_E I + alpha Σ_k (R_k G_s R_kᵀ + R_kᵀ G_s R_k),   G_s = E_sᵀE_s
+         B_s = W_sᵀP + alpha Σ_k (X_sk E_s R_kᵀ + X_skᵀ E_s R_k)
+"""
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import get_lapack_funcs
+
+from bove.errors import BoveError
+from bove.factor.batches import Batch
+
+
+def p_step(WE: np.ndarray, G: np.ndarray, lambda_P: float, P: np.ndarray, frozen: np.ndarray) -> np.ndarray:
+    """The property vectors that minimise L for fixed E; rows where `frozen` [c] stay.
+
+    Args:
+        WE: [c, r] sum of the token vectors of each property.
+        G: [r, r] EᵀE over the whole corpus, float64.
+    """
+    new = solve_spd(G + lambda_P * np.eye(len(G)), WE.T, "P-step", "lambda_P").T.astype(P.dtype)
+    new[frozen] = P[frozen]
+    return new
+
+
+def solve_spd(A: np.ndarray, B: np.ndarray, where: str, advice: str) -> np.ndarray:
+    """Solve A X = B for symmetric positive definite A in float64; raises BoveError where A is singular."""
+    try:
+        if not np.isfinite(A).all():
+            raise LinAlgError
+        return cho_solve(cho_factor(np.asarray(A, np.float64)), np.asarray(B, np.float64))
+    except LinAlgError as e:
+        raise BoveError(f"{where}: its matrix is singular or not finite; raise {advice}") from e
+
+
+class EStep:
+    """The averaged step's kernel for fixed P and R, applied to batches of equal length.
+
+    Args:
+        P: [c (+ extra), r] property vectors by row of W.
+        PtP: [r, r] PᵀP of the training vocabulary.
+        R: [d, r, r].
+    """
+
+    def __init__(self, P, PtP, R, alpha, lambda_E):
+        self.P, self.R, self.alpha = P, R, P.dtype.type(alpha)
+        self.C = (PtP + lambda_E * np.eye(len(PtP))).astype(P.dtype)
+        d, r, _ = R.shape
+        # E @ [R_1ᵀ … R_dᵀ, R_1 … R_d] in one product: columns (side, k, ·)
+        self.sides = np.concatenate([R.transpose(2, 0, 1), R.transpose(1, 0, 2)], axis=1).reshape(r, 2 * d * r)
+        self.potrf, self.potrs = get_lapack_funcs(("potrf", "potrs"), (self.C,))
+
+    def base(self, batch: Batch) -> np.ndarray:
+        """[b n, r] W_sᵀP."""
+        return batch.W @ self.P
+
+    def neighbours(self, batch: Batch):
+        """What `step` needs of the batch's arcs; make it once for several steps."""
+        return batch.neighbours(len(self.R), self.P.dtype)
+
+    def step(self, E: np.ndarray, n: int, base: np.ndarray, neighbours) -> np.ndarray:
+        """One step of every graph of a batch: [b n, r] → [b n, r]."""
+        d, r, _ = self.R.shape
+        if not self.alpha or not d:
+            return self._solve(self.C.copy(), base)
+        H = E @ self.sides
+        B = base + self.alpha * (neighbours @ H.reshape(-1, r))
+        out = np.empty_like(E)
+        for s in range(0, len(E), n):
+            rows = slice(s, s + n)
+            M = self._long(E[rows]) if n > r else self._short(H[rows].reshape(-1, r))
+            out[rows] = self._solve(self.C + self.alpha * M, B[rows])
+        return out
+
+    def _short(self, H):
+        return H.T @ H
+
+    def _long(self, E):
+        """The same sum from G, cheaper when the graph has more tokens than the rank."""
+        G = E.T @ E
+        R, Rt = self.R, self.R.transpose(0, 2, 1)
+        return sum(R_k @ (G @ Rt_k) + Rt_k @ (G @ R_k) for R_k, Rt_k in zip(R, Rt, strict=True))
+
+    def _solve(self, A, B):
+        factor, info = self.potrf(A.T, lower=1, overwrite_a=1, clean=0)
+        if info:
+            raise BoveError(
+                f"E-step: a sentence's matrix is not positive definite in {A.dtype}; "
+                "raise lambda_E or train with dtype float64"
+            )
+        return self.potrs(factor, B.T, lower=1)[0].T
