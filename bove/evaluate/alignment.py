@@ -1,0 +1,108 @@
+"""Scores of sentence pairs from the best alignment of their bags' vectors.
+
+    SNLI(S1, S2) = mean over j in S2 of max over i in S1 of cos(S1_i, S2_j)
+    STS(S1, S2)  = 2 a b / (a + b) with a = SNLI(S1, S2), b = SNLI(S2, S1)
+
+What the formulas leave open: a zero vector has cosine 0 with every vector; an empty bag scores 0; the
+harmonic mean is one of positive numbers, so STS is 0 where a or b is not positive, which is also its limit
+there (the bare fraction would grow without bound as b nears -a).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+# Scores that differ by rounding alone must tie, whatever the order of summation: average precision jumps
+# where a tie breaks. The vectors are single precision, so 12 decimals lose nothing.
+DECIMALS = 12
+
+
+@dataclass(frozen=True)
+class Alignments:
+    """Scores of n pairs.
+
+    Attributes:
+        values: [n] float64 scores, in [-1, 1].
+        empty: [n] bool, a bag of the pair has no vectors, so that the score is 0.
+        opposed: [n] bool, a similarity is 0 because a direction, with vectors on both sides, is not positive.
+    """
+
+    values: np.ndarray
+    empty: np.ndarray
+    opposed: np.ndarray
+
+
+def unit_rows(bag: np.ndarray) -> np.ndarray:
+    """[n, r] float64, the bag's vectors scaled to length 1; zero vectors stay zero."""
+    bag = np.asarray(bag, np.float64)
+    norms = np.sqrt(np.einsum("ij,ij->i", bag, bag))
+    return bag / np.where(norms > 0, norms, 1)[:, None]
+
+
+def entailment_score(first: np.ndarray, second: np.ndarray) -> float:
+    """SNLI(S1, S2), how well the first bag entails the second; 0 where either is empty.
+
+    Args:
+        first, second: [n, r] and [m, r] bags.
+    """
+    forward, _ = _directions(unit_rows(first), unit_rows(second))
+    return _rounded(forward)
+
+
+def similarity_score(first: np.ndarray, second: np.ndarray) -> float:
+    """STS(S1, S2), the same in either order; 0 where either bag is empty or a direction not positive.
+
+    Args:
+        first, second: [n, r] and [m, r] bags.
+    """
+    return _rounded(_harmonic_mean(*_directions(unit_rows(first), unit_rows(second))))
+
+
+def score_pairs(
+    first: Sequence[int], second: Sequence[int], bag: Callable[[int], np.ndarray], task: str
+) -> Alignments:
+    """Score pairs of numbered bags, each read and normalised once and dropped after its last pair.
+
+    Args:
+        first, second: [n] bag number of each side.
+        bag: gives the [n, r] vectors of a bag number.
+        task: "similarity" or "entailment".
+    """
+    left = Counter(first) + Counter(second)
+    held: dict[int, np.ndarray] = {}
+
+    def take(b):
+        if b not in held:
+            held[b] = unit_rows(bag(b))
+        left[b] -= 1
+        return held[b] if left[b] else held.pop(b)
+
+    values, empty, opposed = np.zeros(len(first)), np.zeros(len(first), bool), np.zeros(len(first), bool)
+    for p, (b, c) in enumerate(zip(first, second, strict=True)):
+        sides = take(b), take(c)
+        empty[p] = not (len(sides[0]) and len(sides[1]))
+        forward, backward = _directions(*sides)
+        if task == "similarity":
+            values[p] = _rounded(_harmonic_mean(forward, backward))
+            opposed[p] = min(forward, backward) <= 0 and not empty[p]
+        else:
+            values[p] = _rounded(forward)
+    return Alignments(values, empty, opposed)
+
+
+def _directions(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
+    """SNLI(S1, S2) and SNLI(S2, S1) of bags of unit vectors."""
+    if not (len(first) and len(second)):
+        return 0.0, 0.0
+    cosines = first @ second.T
+    return float(cosines.max(axis=0).mean()), float(cosines.max(axis=1).mean())
+
+
+def _harmonic_mean(a: float, b: float) -> float:
+    return 2 * a * b / (a + b) if a > 0 and b > 0 else 0.0
+
+
+def _rounded(score: float) -> float:
+    return min(1.0, max(-1.0, round(score, DECIMALS))) + 0.0

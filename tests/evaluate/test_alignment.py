@@ -1,0 +1,161 @@
+"""The alignment scores agree with plain loops and have the properties that their formulas promise."""
+
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import reference_alignment
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from bove.evaluate.alignment import entailment_score, score_pairs, similarity_score, unit_rows
+
+RANK = 3
+ROUNDING = 2e-12
+# Plain numbers beside zeros, so that zero vectors, opposite vectors and duplicates all occur.
+numbers = st.sampled_from([0.0, 0.0, 1.0, -1.0, 0.5, -2.0, 3.25, 1e-30, 1e30])
+bags = st.integers(0, 5).flatmap(lambda n: arrays(np.float32, (n, RANK), elements=numbers))
+filled = st.integers(1, 5).flatmap(lambda n: arrays(np.float32, (n, RANK), elements=numbers))
+
+
+@settings(deadline=None)
+@given(bags, bags)
+def test_both_scores_agree_with_plain_loops(first, second):
+    assert entailment_score(first, second) == pytest.approx(
+        reference_alignment.snli(first, second), abs=ROUNDING
+    )
+    assert similarity_score(first, second) == pytest.approx(
+        reference_alignment.sts(first, second), abs=ROUNDING
+    )
+
+
+@settings(deadline=None)
+@given(bags, bags)
+def test_similarity_is_symmetric_and_scores_are_bounded(first, second):
+    assert similarity_score(first, second) == pytest.approx(similarity_score(second, first), abs=ROUNDING)
+    assert 0 <= similarity_score(first, second) <= 1
+    assert -1 <= entailment_score(first, second) <= 1
+
+
+@settings(deadline=None)
+@given(bags, bags, st.randoms(use_true_random=False))
+def test_order_of_tokens_and_length_of_vectors_do_not_matter(first, second, random):
+    order = list(range(len(first)))
+    random.shuffle(order)
+    expected = entailment_score(first, second)
+    assert entailment_score(4 * first[order], second / 8) == pytest.approx(expected, abs=ROUNDING)
+
+
+@settings(deadline=None)
+@given(filled)
+def test_a_bag_without_zero_vectors_entails_itself_fully(bag):
+    bag = bag[np.abs(bag).sum(axis=1) > 0]
+    if len(bag):
+        assert entailment_score(bag, bag) == 1
+        assert similarity_score(bag, bag) == 1
+
+
+@settings(deadline=None)
+@given(filled, filled, filled)
+def test_more_words_in_the_first_sentence_never_entail_less(first, more, second):
+    more_words = entailment_score(np.concatenate([first, more]), second)
+    assert more_words >= entailment_score(first, second) - ROUNDING
+
+
+def test_entailment_has_a_direction():
+    premise, hypothesis = np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32)[:1]
+    assert entailment_score(premise, hypothesis) == 1
+    assert entailment_score(hypothesis, premise) == 0.5
+    assert similarity_score(premise, hypothesis) == pytest.approx(2 / 3)
+
+
+def test_a_zero_vector_counts_as_a_word_with_cosine_zero():
+    bag = np.array([[1, 0], [0, 0]], np.float32)
+    assert entailment_score(bag[:1], bag) == 0.5
+    assert entailment_score(bag, -bag[:1]) == 0
+    assert entailment_score(bag[1:], bag) == 0
+
+
+def test_similarity_stays_finite_where_one_direction_is_negative():
+    """The bare fraction 2ab / (a + b) is about -44 here."""
+    first = np.array([[1, 0]], np.float32)
+    second = np.array([[1, 0], [-1, 0.01], [-1, 0.02], [-1, 0.03]], np.float32)
+    assert reference_alignment.snli(first, second) < 0 < reference_alignment.snli(second, first)
+    assert similarity_score(first, second) == 0
+    result = score_pairs([0], [1], [first, second].__getitem__, "similarity")
+    assert result.values.tolist() == [0] and result.opposed.tolist() == [True]
+
+
+@pytest.mark.parametrize("task", ["similarity", "entailment"])
+def test_an_empty_bag_scores_zero_and_is_flagged(task):
+    word, nothing = np.ones((2, RANK), np.float32), np.zeros((0, RANK), np.float32)
+    result = score_pairs([0, 0, 1, 1], [0, 1, 0, 1], [word, nothing].__getitem__, task)
+    assert result.values.tolist() == [1, 0, 0, 0]
+    assert result.empty.tolist() == [False, True, True, True]
+    assert not result.opposed.any()
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(bags, min_size=1, max_size=4), st.data())
+def test_many_pairs_score_as_one_by_one_and_read_each_bag_once(store, data):
+    numbers = st.integers(0, len(store) - 1)
+    pairs = data.draw(st.lists(st.tuples(numbers, numbers), max_size=12))
+    first, second = [p[0] for p in pairs], [p[1] for p in pairs]
+    for task, score in (("similarity", similarity_score), ("entailment", entailment_score)):
+        read = []
+        result = score_pairs(first, second, lambda b, read=read: read.append(b) or store[b], task)
+        assert result.values.tolist() == [score(store[b], store[c]) for b, c in pairs]
+        assert sorted(read) == sorted({*first, *second})
+
+
+def test_pairs_alike_up_to_rounding_tie():
+    rng = np.random.default_rng(0)
+    bag = rng.normal(size=(7, 300)).astype(np.float32)
+    rotated = [np.roll(bag, k, axis=0) * np.float32(2.0**k) for k in range(7)]
+    scores = {entailment_score(bag, other) for other in rotated}
+    scores |= {entailment_score(np.roll(bag, 3, axis=1), np.roll(other, 3, axis=1)) for other in rotated}
+    assert scores == {1.0}
+
+
+def test_unit_rows_leave_their_argument_alone():
+    bag = np.array([[3, 4], [0, 0]], np.float32)
+    np.testing.assert_allclose(unit_rows(bag), [[0.6, 0.8], [0, 0]])
+    assert bag.tolist() == [[3, 4], [0, 0]]
+
+
+PROGRAM = """
+import numpy as np
+from bove.evaluate.alignment import score_pairs
+rng = np.random.default_rng(1)
+bags = [rng.normal(size=(n, 300)).astype(np.float32) for n in rng.integers(1, 60, 80)]
+for task in ("similarity", "entailment"):
+    result = score_pairs(list(range(40)), list(range(40, 80)), bags.__getitem__, task)
+    print(result.values.tolist())
+"""
+
+
+def test_the_number_of_threads_changes_nothing():
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            env={**os.environ, "OMP_NUM_THREADS": n, "OPENBLAS_NUM_THREADS": n},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for n in ("1", "2")
+    ]
+    assert printed[0] == printed[1] and printed[0].count("\n") == 2
+
+
+def test_thousands_of_pairs_are_scored_in_a_second():
+    rng = np.random.default_rng(2)
+    store = rng.normal(size=(500, 10, 300)).astype(np.float32)
+    first, second = rng.integers(0, 500, (2, 2000)).tolist()
+    start = time.process_time()
+    score_pairs(first, second, store.__getitem__, "similarity")
+    assert time.process_time() - start < 2
