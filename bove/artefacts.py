@@ -9,7 +9,7 @@ import itertools
 import json
 import mmap
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -72,21 +72,26 @@ def save(
             stream.write(array.reshape(-1).view(np.uint8).data)
 
 
-def load(path: str | Path, format: str) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+def load(
+    path: str | Path, format: str, required: Iterable[str] = ()
+) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """Read a file whole: its arrays (writable copies) and its metadata.
 
     Raises:
-        BoveError: the file is missing, damaged, not of this format or of another version.
+        BoveError: the file is missing, damaged, not of this format, of another version, or lacks one of the
+            `required` arrays.
     """
-    arrays, metadata = open_mapped(path, format)
+    arrays, metadata = open_mapped(path, format, required)
     return {name: array.copy() for name, array in arrays.items()}, metadata
 
 
-def open_mapped(path: str | Path, format: str) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+def open_mapped(
+    path: str | Path, format: str, required: Iterable[str] = ()
+) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """Map a file: read-only arrays whose pages are read when touched, and its metadata.
 
     Raises:
-        BoveError: the file is missing, damaged, not of this format or of another version.
+        BoveError: as in `load`.
     """
     path = Path(path)
     metadata = _check(path, format)
@@ -99,6 +104,9 @@ def open_mapped(path: str | Path, format: str) -> tuple[dict[str, np.ndarray], d
         if name != "__metadata__":
             start, end = (8 + length + offset for offset in entry["data_offsets"])
             arrays[name] = raw[start:end].view(_DTYPES[entry["dtype"]]).reshape(entry["shape"])
+    for name in required:
+        if name not in arrays:
+            raise BoveError(f"{path}: a {format} file without its array {name!r}; make it again")
     return arrays, metadata
 
 

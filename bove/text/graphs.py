@@ -1,0 +1,241 @@
+"""Sentences to graphs: the properties W and relations X of every token, as flat arrays, and their file.
+
+A token has its word property and its tag property. Its arc from its head bears the relation's index; the arc
+from the artificial root is none. ADJACENCY, where the vocabulary has it, goes from each token to the next.
+A word that the vocabulary lacks but the pretrained vectors have becomes a property of its own, beyond the
+vocabulary's; failing that its property is UNKNOWN_<tag>.
+"""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from bove import artefacts
+from bove.errors import BoveError
+from bove.graphs import GraphCorpus
+from bove.text.conll import Sentence
+from bove.text.vectors import WordVectors
+from bove.text.vocabulary import UNKNOWN_WORD, Vocabulary
+
+FORMAT = "bove-graphs"
+_OFFSETS = ("token_offsets", "property_offsets", "arc_offsets")
+_ENTRIES = ("properties", "arc_relation", "arc_head", "arc_dependent")
+
+
+@dataclass
+class Counts:
+    """What became of tokens and arcs.
+
+    Attributes:
+        words: tokens by the route to their word property: a variant's name, NB, PUNCT, "vectors"
+            (a pretrained vector outside the vocabulary), "UNKNOWN_" or "none".
+        tags, relations: tokens and arcs by the fate of their tag or label: "kept" (has its own row),
+            "rare" (the treebank had it, below the threshold) or "new" (the treebank lacks it).
+        new_tags, new_relations: names that the treebank lacks, with their tokens and arcs.
+        dropped: tags and arcs left out because the vocabulary has no row for unknown ones, by kind.
+    """
+
+    words: Counter = field(default_factory=Counter)
+    tags: Counter = field(default_factory=Counter)
+    relations: Counter = field(default_factory=Counter)
+    new_tags: Counter = field(default_factory=Counter)
+    new_relations: Counter = field(default_factory=Counter)
+    dropped: Counter = field(default_factory=Counter)
+
+    @property
+    def tag_coverage(self) -> float:
+        """Share of tokens whose tag the treebank has; 1 where there are none."""
+        return 1 - self.tags["new"] / max(self.tags.total(), 1)
+
+    @property
+    def relation_coverage(self) -> float:
+        """Share of arcs whose label the treebank has; 1 where there are none."""
+        return 1 - self.relations["new"] / max(self.relations.total(), 1)
+
+
+def encode(
+    sentences: Iterable[Sentence],
+    vocabulary: Vocabulary,
+    vectors: WordVectors | None = None,
+    counts: Counts | None = None,
+) -> GraphCorpus:
+    """Graphs of all sentences, in order; a sentence without tokens is a graph without any.
+
+    Args:
+        sentences: read once.
+        vocabulary: numbers words, tags and relations.
+        vectors: pretrained vectors for words that the vocabulary lacks.
+        counts: gets what became of tokens and arcs.
+    """
+    counts = Counts() if counts is None else counts
+    resolver = _Resolver(vocabulary, vectors, counts)
+    flat = {name: array("q", [0]) for name in _OFFSETS} | {name: array("q") for name in _ENTRIES}
+    adjacency = vocabulary.n_relations - 1 if vocabulary.options["adjacency"] else -1
+    ids = []
+    for sentence in sentences:
+        ids.append(sentence.id)
+        first = flat["token_offsets"][-1]
+        _add_properties(flat, sentence, resolver)
+        _add_arcs(flat, sentence, resolver, first)
+        if adjacency >= 0:
+            _add_adjacency(flat, len(sentence.forms), adjacency, first)
+        flat["token_offsets"].append(first + len(sentence.forms))
+        flat["arc_offsets"].append(len(flat["arc_relation"]))
+    return GraphCorpus(
+        **{name: np.array(values, np.int64) for name, values in flat.items()},
+        n_properties=vocabulary.n_properties,
+        n_relations=vocabulary.n_relations,
+        extra=resolver.extra_vectors(),
+        ids=tuple(ids),
+        vocabulary_hash=vocabulary.hash,
+    )
+
+
+def _add_properties(flat, sentence, resolver) -> None:
+    properties, offsets = flat["properties"], flat["property_offsets"]
+    for form, tag in zip(sentence.forms, sentence.tags, strict=True):
+        word = resolver.word(form, tag)
+        if word >= 0:
+            properties.append(word)
+        row = resolver.tag(tag)
+        if row >= 0:
+            properties.append(row)
+        offsets.append(len(properties))
+
+
+def _add_arcs(flat, sentence, resolver, first) -> None:
+    for dependent, (head, label) in enumerate(zip(sentence.heads, sentence.relations, strict=True)):
+        if head > 0:
+            relation = resolver.relation(label)
+            if relation >= 0:
+                flat["arc_relation"].append(relation)
+                flat["arc_head"].append(first + head - 1)
+                flat["arc_dependent"].append(first + dependent)
+
+
+def _add_adjacency(flat, size, relation, first) -> None:
+    flat["arc_relation"].extend([relation] * (size - 1))
+    flat["arc_head"].extend(range(first, first + size - 1))
+    flat["arc_dependent"].extend(range(first + 1, first + size))
+
+
+class _Resolver:
+    """Names to rows, each looked up once; every use is counted."""
+
+    def __init__(self, vocabulary: Vocabulary, vectors: WordVectors | None, counts: Counts):
+        self.vocabulary, self.vectors, self.counts = vocabulary, vectors, counts
+        self.extra: dict[int, int] = {}  # row in the vectors → row in `extra`
+        self._forms: dict[str, tuple[int, str]] = {}
+        self._tags: dict[str, tuple[int, str]] = {}
+        self._relations: dict[str, tuple[int, str]] = {}
+
+    def word(self, form: str, tag: str) -> int:
+        if form not in self._forms:
+            self._forms[form] = self._find(form)
+        row, route = self._forms[form]
+        if row < 0:
+            row = self.vocabulary.unknown_row(tag)
+            route = UNKNOWN_WORD if row >= 0 else "none"
+        self.counts.words[route] += 1
+        return row
+
+    def _find(self, form: str) -> tuple[int, str]:
+        row, route = self.vocabulary.known_row(form)
+        if row >= 0 or self.vectors is None or self.vocabulary.word_class(form):
+            return row, route
+        found = self.vectors.find(self.vocabulary.variants(form))
+        if found.max() < 0:
+            return -1, route
+        first = int(found[found >= 0][0])
+        return self.vocabulary.n_properties + self.extra.setdefault(first, len(self.extra)), "vectors"
+
+    def tag(self, tag: str) -> int:
+        if tag not in self._tags:
+            self._tags[tag] = (self.vocabulary.tag_row(tag), self._fate(tag, "tag"))
+        row, fate = self._tags[tag]
+        self.counts.tags[fate] += 1
+        self.counts.new_tags.update([tag] if fate == "new" else ())
+        self.counts.dropped.update(["tags"] if row < 0 else ())
+        return row
+
+    def relation(self, label: str) -> int:
+        if label not in self._relations:
+            self._relations[label] = (self.vocabulary.relation_row(label), self._fate(label, "relation"))
+        row, fate = self._relations[label]
+        self.counts.relations[fate] += 1
+        self.counts.new_relations.update([label] if fate == "new" else ())
+        self.counts.dropped.update(["arcs"] if row < 0 else ())
+        return row
+
+    def _fate(self, name: str, kind: str) -> str:
+        rare = self.vocabulary.rare_tags if kind == "tag" else self.vocabulary.rare_relations
+        covers = self.vocabulary.covers_tag if kind == "tag" else self.vocabulary.covers_relation
+        return "rare" if name in rare else "kept" if covers(name) else "new"
+
+    def extra_vectors(self) -> np.ndarray:
+        if self.vectors is None:
+            return np.zeros((0, 0), np.float32)
+        return self.vectors.rows(np.array(list(self.extra), np.int64))
+
+
+def save_graphs(corpus: GraphCorpus, path: str | Path) -> None:
+    """Write graphs atomically."""
+    arrays = {name: getattr(corpus, name) for name in (*_OFFSETS, *_ENTRIES, "extra")}
+    arrays["ids"] = artefacts.pack_lines(corpus.ids)
+    metadata = {
+        "n_properties": str(corpus.n_properties),
+        "n_relations": str(corpus.n_relations),
+        "vocabulary_hash": corpus.vocabulary_hash,
+    }
+    artefacts.save(path, FORMAT, arrays, metadata)
+
+
+def load_graphs(path: str | Path) -> GraphCorpus:
+    """Read graphs.
+
+    Raises:
+        BoveError: the file is missing, damaged, holds something else, or its parts do not fit together.
+    """
+    arrays, metadata = artefacts.load(path, FORMAT, (*_OFFSETS, *_ENTRIES, "extra", "ids"))
+    try:
+        corpus = GraphCorpus(
+            **{name: arrays[name] for name in (*_OFFSETS, *_ENTRIES, "extra")},
+            n_properties=int(metadata["n_properties"]),
+            n_relations=int(metadata["n_relations"]),
+            ids=artefacts.unpack_lines(arrays["ids"]),
+            vocabulary_hash=metadata["vocabulary_hash"],
+        )
+        sound = _fits(corpus)
+    except (KeyError, ValueError, IndexError) as e:
+        raise BoveError(f"{path}: graphs with parts missing ({e}); make the file again") from e
+    if not sound:
+        raise BoveError(f"{path}: graphs whose parts do not fit together; make the file again")
+    return corpus
+
+
+def _fits(corpus: GraphCorpus) -> bool:
+    """Whether every offset and index of the arrays points at something."""
+    tokens, arcs = corpus.n_tokens, len(corpus.arc_relation)
+
+    def partition(offsets, parts, whole):
+        ends_fit = len(offsets) == parts + 1 and offsets[0] == 0 and offsets[-1] == whole
+        return ends_fit and bool(np.all(np.diff(offsets) >= 0))
+
+    def within(values, end):
+        return len(values) == 0 or (values.min() >= 0 and values.max() < end)
+
+    return bool(
+        partition(corpus.token_offsets, corpus.n_graphs, tokens)
+        and partition(corpus.property_offsets, tokens, len(corpus.properties))
+        and partition(corpus.arc_offsets, corpus.n_graphs, arcs)
+        and len(corpus.arc_head) == len(corpus.arc_dependent) == arcs
+        and within(corpus.properties, corpus.n_properties + len(corpus.extra))
+        and within(corpus.arc_relation, corpus.n_relations)
+        and within(corpus.arc_head, tokens)
+        and within(corpus.arc_dependent, tokens)
+        and len(corpus.ids) in (0, corpus.n_graphs)
+    )

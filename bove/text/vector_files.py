@@ -1,0 +1,200 @@
+r"""Rows of word2vec and GloVe files, in blocks, without holding the file in memory.
+
+word2vec binary: a line `V r`, then per row the word, a space and r little-endian float32; some writers end
+each row with a line break. word2vec text: a line `V r`, then `word x_1 … x_r` a line. GloVe: the same lines
+without the first. A GloVe word may hold spaces, so the numbers are taken from the line's end.
+"""
+
+import warnings
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from bove.errors import BoveError
+from bove.files import open_bytes
+
+Blocks = Iterator[tuple[list[bytes], np.ndarray]]
+BLOCK_BYTES = 1 << 24
+BLOCK_ROWS = 4096
+_LONGEST_WORD = 4096
+
+
+class _Kind(NamedTuple):
+    binary: bool
+    header: bool
+    size: int | None
+    dimensions: int
+
+
+def read_blocks(path: str | Path, format: str = "auto", limit: int | None = None) -> Blocks:
+    """Yield (words as bytes, rows [n, r] float32) of a word2vec or GloVe file.
+
+    Args:
+        path: the file, gzip or not.
+        format: "word2vec", "glove", or "auto" to tell by content.
+        limit: number of rows to read; all where None.
+
+    Raises:
+        BoveError: the file is not in the format, a row is damaged or not finite, or there are more or fewer
+            rows than its header says.
+    """
+    kind = _find_kind(path, format)
+    wanted = kind.size if limit is None or (kind.size is not None and kind.size < limit) else limit
+    read = _binary_blocks if kind.binary else _text_blocks
+    number = 0
+    for words, rows in read(path, kind, wanted):
+        if not np.isfinite(rows).all():
+            bad = number + 1 + int(np.flatnonzero(~np.isfinite(rows).all(1))[0])
+            raise BoveError(f"{path}, row {bad}: a number that is not finite; is the file damaged?")
+        number += len(words)
+        yield words, rows
+
+
+def _find_kind(path, format) -> _Kind:
+    if format not in ("auto", "word2vec", "glove"):
+        raise BoveError(f"format {format!r}: unknown; choose auto, word2vec or glove")
+    with open_bytes(path) as stream:
+        head = stream.read(1 << 20)
+    line, _, rest = head.partition(b"\n")
+    fields = line.split()
+    header = len(fields) == 2 and all(field.isdigit() for field in fields)
+    if header and format != "glove":
+        size, dimensions = map(int, fields)
+        if not size or not dimensions:
+            raise BoveError(f"{path}: its header says {size} rows of {dimensions}; is the file damaged?")
+        cells = rest.partition(b"\n")[0].split()
+        found = _trailing_numbers(cells)
+        # A row of text is numbers after its word; of a binary row that could hardly be so.
+        text = found > 0 and found in (dimensions, len(cells) - 1)
+        if text and found != dimensions:
+            raise BoveError(
+                f"{path}: its header says {dimensions} numbers a row, but the first row has {found}; "
+                f"repair the header"
+            )
+        return _Kind(not text, True, size, dimensions)
+    if format == "word2vec":
+        raise BoveError(f"{path}: no word2vec header (rows, dimensions) in its first line; is it GloVe?")
+    if len(fields) < 2 or not _is_number(fields[-1]):
+        raise BoveError(f"{path}: neither a word2vec nor a GloVe file by its first line; give word vectors")
+    return _Kind(False, False, None, _trailing_numbers(fields))
+
+
+def _is_number(cell: bytes) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return b"_" not in cell
+
+
+def _trailing_numbers(fields) -> int:
+    """How many of the fields after the first are numbers, counted from the end."""
+    count = 0
+    for field in reversed(fields[1:]):
+        if not _is_number(field):
+            break
+        count += 1
+    return count
+
+
+def _binary_blocks(path, kind, wanted) -> Blocks:
+    size = 4 * kind.dimensions
+    with open_bytes(path) as stream:
+        stream.readline()
+        buffer, place, number, breaks, ended = b"", 0, 0, None, False
+        while number < wanted:
+            piece = b"" if ended else stream.read(BLOCK_BYTES)
+            ended = not piece
+            buffer, place = buffer[place:] + piece, 0
+            words, raw = [], []
+            while number < wanted:
+                space = buffer.find(b" ", place, place + _LONGEST_WORD)
+                end = space + 1 + size
+                # One more byte tells whether rows end with a line break; the last row may lack it.
+                if space < 0 or end + (not ended) > len(buffer):
+                    break
+                words.append(buffer[place:space])
+                raw.append(buffer[space + 1 : end])
+                number += 1
+                if breaks is None:
+                    breaks = buffer[end : end + 1] == b"\n"
+                if breaks and end < len(buffer):
+                    if buffer[end] != 10:
+                        raise BoveError(
+                            f"{path}, row {number}: no line break after it, unlike row 1; {_DAMAGED}"
+                        )
+                    end += 1
+                place = end
+            if words:
+                yield words, np.frombuffer(b"".join(raw), "<f4").reshape(len(words), kind.dimensions)
+            elif ended or len(buffer) - place > _LONGEST_WORD + size:
+                _fail_binary(path, kind, number, ended)
+        if number == kind.size and (buffer[place:] + stream.read(64)).strip():
+            raise BoveError(
+                f"{path}: more follows the {kind.size} rows of {kind.dimensions} of its header; {_DAMAGED}"
+            )
+
+
+_DAMAGED = "the file is damaged or its header wrong"
+
+
+def _fail_binary(path, kind, number, ended):
+    if ended:
+        raise BoveError(
+            f"{path}, row {number + 1}: the file ends there, but its header says {kind.size} rows; {_DAMAGED}"
+        )
+    raise BoveError(f"{path}, row {number + 1}: no word of a sane length; {_DAMAGED}")
+
+
+def _text_blocks(path, kind, wanted) -> Blocks:
+    number = 0
+    with open_bytes(path) as stream:
+        if kind.header:
+            stream.readline()
+        while wanted is None or number < wanted:
+            count = BLOCK_ROWS if wanted is None else min(BLOCK_ROWS, wanted - number)
+            raw = list(islice(stream, count))
+            if not raw:
+                break
+            lines = [line for line in (line.rstrip(b" \r\n") for line in raw) if line]
+            if lines:
+                yield _text_rows(path, lines, kind.dimensions, number)
+                number += len(lines)
+        ended = not stream.read(64).strip()
+    if kind.size is not None and number < min(wanted, kind.size):
+        raise BoveError(
+            f"{path}, row {number + 1}: the file ends there, but its header says {kind.size} rows; {_DAMAGED}"
+        )
+    if number == kind.size and not ended:
+        raise BoveError(f"{path}: more follows the {kind.size} rows that its header says; {_DAMAGED}")
+
+
+def _text_rows(path, lines, dimensions, number) -> tuple[list[bytes], np.ndarray]:
+    words, tails = [], []
+    for row, line in enumerate(lines, number + 1):
+        cells = line.rsplit(b" ", dimensions)
+        if _odd(cells, dimensions):
+            cells = b" ".join(line.split()).rsplit(b" ", dimensions)  # tabs, or several spaces
+        if _odd(cells, dimensions):
+            found = _trailing_numbers(line.split())
+            raise BoveError(f"{path}, row {row}: {found} numbers, not {dimensions}; is the file damaged?")
+        words.append(cells[0])
+        tails += cells[1:]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # at what is no number: the size tells it
+        values = np.fromstring(b" ".join(tails), np.float32, sep=" ")
+    if values.size != len(tails):
+        place = next((place for place, cell in enumerate(tails) if not _is_number(cell)), values.size)
+        row, shown = number + 1 + place // dimensions, tails[place][:20].decode("utf-8", "replace")
+        raise BoveError(f"{path}, row {row}: {shown!r} is no number; is the file damaged?")
+    return words, values.reshape(len(lines), dimensions)
+
+
+def _odd(cells, dimensions) -> bool:
+    """Whether a divided line has too few cells, an empty one, or a number left in its word."""
+    if len(cells) <= dimensions or b"" in cells[1:]:
+        return True
+    return (b" " in cells[0] or b"\t" in cells[0]) and _is_number(cells[0].split()[-1])

@@ -1,0 +1,297 @@
+"""Pretrained word vectors in one mapped file: converted once, opened in no time, read row by row.
+
+The file holds `vectors` [V, r] float32, all words' UTF-8 bytes in `words`, [V + 1] `word_offsets`, and an
+index: `keys`, the sorted 64-bit hashes of the words, with `rows`, the row of each.
+"""
+
+import hashlib
+import os
+import tempfile
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from bove import artefacts
+from bove.errors import BoveError
+from bove.files import atomic_path, read_lines, sha256
+from bove.text.vector_files import read_blocks
+from bove.text.vocabulary import Vocabulary
+
+FORMAT = "bove-vectors"
+NOT_UTF8 = "words that are not UTF-8, left out"
+EMPTY = "empty words, left out"
+DUPLICATE = "words that stood before, left out"
+_ARRAYS = ("vectors", "words", "word_offsets", "keys", "rows")
+
+
+def _key(word: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(word, digest_size=8).digest(), "little")
+
+
+class WordVectors:
+    """The vectors of a file, looked up by word.
+
+    Attributes:
+        vectors: [V, r] float32, mapped; pages are read when touched.
+        source_sha256: hash of the file that they came from.
+    """
+
+    def __init__(self, arrays: dict[str, np.ndarray], source_sha256: str = ""):
+        self.vectors = arrays["vectors"]
+        self.source_sha256 = source_sha256
+        self._blob, self._offsets = arrays["words"], arrays["word_offsets"]
+        self._keys, self._rows = arrays["keys"], arrays["rows"]
+
+    @classmethod
+    def open(cls, path: str | Path) -> "WordVectors":
+        """Map a file that `bove vectors` wrote.
+
+        Raises:
+            BoveError: the file is missing, damaged or holds something else.
+        """
+        arrays, metadata = artefacts.open_mapped(path, FORMAT, _ARRAYS)
+        size = len(arrays["vectors"])
+        lengths = {name: len(arrays[name]) for name in ("keys", "rows", "word_offsets")}
+        if arrays["vectors"].ndim != 2 or lengths != {"keys": size, "rows": size, "word_offsets": size + 1}:
+            raise BoveError(f"{path}: vectors whose parts do not fit together; make the file again")
+        return cls(arrays, metadata.get("source_sha256", ""))
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    @property
+    def dimensions(self) -> int:
+        return self.vectors.shape[1]
+
+    def word(self, row: int) -> str:
+        """The word of a row."""
+        return self._word(row).decode()
+
+    def _word(self, row: int) -> bytes:
+        return self._blob[self._offsets[row] : self._offsets[row + 1]].tobytes()
+
+    def find(self, words: Sequence[str]) -> np.ndarray:
+        """[len(words)] int64: the row of each word, spelt exactly so, or -1."""
+        raw = [word.encode("utf-8", "surrogatepass") for word in words]
+        wanted = np.array([_key(word) for word in raw], np.uint64)
+        found = np.full(len(raw), -1, np.int64)
+        starts = np.searchsorted(self._keys, wanted, "left")
+        ends = np.searchsorted(self._keys, wanted, "right")
+        for i in np.flatnonzero(ends > starts).tolist():
+            # Two words can share a key, so the word itself decides.
+            rows = self._rows[starts[i] : ends[i]].tolist()
+            found[i] = next((row for row in rows if self._word(row) == raw[i]), -1)
+        return found
+
+    def rows(self, index: np.ndarray) -> np.ndarray:
+        """[len(index), r] float32 copy of the rows `index`, none of which may be below 0."""
+        index = np.asarray(index, np.int64)
+        if index.size and index.min() < 0:
+            raise IndexError("a row below 0: select the words that were found first")
+        return self.vectors[index]
+
+
+def pretrained_rows(vocabulary: Vocabulary, vectors: WordVectors) -> np.ndarray:
+    """[n_words] int64: the row of each word's vector under its first variant that has one, else -1.
+
+    Replacements (NB, PUNCT, UNKNOWN_…) have none, even where the vectors know such a word.
+    """
+    result = np.full(vocabulary.n_words, -1, np.int64)
+    plain = [row for row, word in enumerate(vocabulary.words) if not vocabulary.is_reserved(word)]
+    variants = [vocabulary.variants(vocabulary.words[row]) for row in plain]
+    found = vectors.find([variant for some in variants for variant in some])
+    owners = np.repeat(plain, [len(some) for some in variants]).astype(np.int64)
+    # Backwards, so that of a word's variants the first that was found is written last.
+    hits = np.flatnonzero(found >= 0)[::-1]
+    for owner, row in zip(owners[hits].tolist(), found[hits].tolist(), strict=True):
+        result[owner] = row
+    return result
+
+
+def convert(
+    source: str | Path, output: str | Path, format: str = "auto", limit: int | None = None
+) -> Counter:
+    """Turn a word2vec (binary or text) or GloVe file into a mapped file, in little memory.
+
+    Args:
+        source: the file, gzip or not.
+        format: "word2vec", "glove", or "auto" to tell by content.
+        limit: number of rows to read, from the first; all where None.
+
+    Returns:
+        Rows left out, by kind; a word that stands twice keeps its first vector.
+
+    Raises:
+        BoveError: the file is truncated, damaged, or not in the format.
+    """
+    counts: Counter = Counter()
+    blocks = _decodable(read_blocks(source, format, limit), counts)
+    write_vectors(output, blocks, {"source_sha256": sha256(source)}, counts)
+    return counts
+
+
+def _decodable(blocks, counts) -> Iterator[tuple[list[bytes], np.ndarray]]:
+    """Blocks without the rows whose word is empty or not UTF-8."""
+    for words, rows in blocks:
+        keep = [True] * len(words)
+        for i, word in enumerate(words):
+            try:
+                keep[i] = bool(word.decode())
+                counts.update([] if keep[i] else [EMPTY])
+            except UnicodeDecodeError:
+                keep[i] = False
+                counts[NOT_UTF8] += 1
+        if all(keep):
+            yield words, rows
+        else:
+            yield [word for word, kept in zip(words, keep, strict=True) if kept], rows[np.array(keep, bool)]
+
+
+def write_vectors(
+    output: str | Path,
+    blocks: Iterable[tuple[list[bytes], np.ndarray]],
+    metadata: dict[str, str],
+    counts: Counter | None = None,
+) -> None:
+    """Write blocks of words (UTF-8) and rows [n, r] to a mapped file, atomically.
+
+    The number of rows is known at the end alone, so they wait in an unnamed file beside the output.
+    """
+    counts = Counter() if counts is None else counts
+    output = Path(output)
+    with atomic_path(output) as tmp, tempfile.TemporaryFile(dir=output.parent) as scratch:
+        blob, ends, keys, dimensions = bytearray(), array("q", [0]), array("Q"), 0
+        for words, rows in blocks:
+            dimensions = rows.shape[1]
+            for word in words:
+                blob += word
+                ends.append(len(blob))
+                keys.append(_key(word))
+            scratch.write(np.ascontiguousarray(rows, "<f4").reshape(-1).view(np.uint8).data)
+        if not keys:
+            raise BoveError(f"{output}: there is no word to write; check the source")
+        arrays, drop = _index(bytes(blob), np.array(ends, np.int64), np.array(keys, np.uint64))
+        counts.update({DUPLICATE: len(drop)} if len(drop) else {})
+        size = len(keys)
+        del blob, ends, keys
+        _assemble(tmp, arrays, scratch, size, dimensions, drop, metadata)
+
+
+def _index(blob: bytes, offsets: np.ndarray, keys: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Arrays of the words and their index, without the words that stood before, and those words' rows."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    drop = []
+    seen: set[bytes] = set()
+    for place in np.flatnonzero(ordered[1:] == ordered[:-1]).tolist():
+        first, second = (blob[offsets[row] : offsets[row + 1]] for row in order[place : place + 2])
+        seen.add(first)
+        if second in seen:
+            drop.append(int(order[place + 1]))
+        seen.add(second)
+    drop = np.sort(np.array(drop, np.int64))
+    keep = np.ones(len(keys), bool)
+    keep[drop] = False
+    new_row = np.cumsum(keep) - 1
+    order = order[keep[order]]
+    lengths = np.diff(offsets)
+    kept_bytes = np.frombuffer(blob, np.uint8)
+    if len(drop):
+        kept_bytes = kept_bytes[np.repeat(keep, lengths)]
+    arrays = {
+        "words": kept_bytes,
+        "word_offsets": np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[keep])]),
+        "keys": keys[order],
+        "rows": new_row[order].astype(np.int64),
+    }
+    return arrays, drop
+
+
+def _assemble(path, arrays, scratch, size, dimensions, drop, metadata) -> None:
+    """Write header and arrays; the vectors come from the scratch file, without the dropped rows."""
+    shapes = {name: (values.dtype, values.shape) for name, values in arrays.items()}
+    shapes["vectors"] = (np.dtype("<f4"), (size - len(drop), dimensions))
+    header, order = artefacts.layout(FORMAT, shapes, metadata)
+    with open(path, "wb") as stream:
+        stream.write(header)
+        for name in order:
+            if name != "vectors":
+                stream.write(np.ascontiguousarray(arrays[name]).view(np.uint8).data)
+                continue
+            start = 0
+            for end in [*drop.tolist(), size]:
+                _copy(scratch, stream, 4 * dimensions * start, 4 * dimensions * (end - start))
+                start = end + 1
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _copy(source, target, start: int, length: int) -> None:
+    source.seek(start)
+    while length:
+        piece = source.read(min(length, 1 << 24))
+        target.write(piece)
+        length -= len(piece)
+
+
+class _Lines:
+    """A corpus, one sentence a line, tokens between spaces, that can be read again and again."""
+
+    # gensim leaves out what goes beyond this many tokens of a sentence.
+    LONGEST = 10_000
+
+    def __init__(self, path: str | Path):
+        self.path = path
+
+    def __iter__(self) -> Iterator[list[str]]:
+        for _, line in read_lines(self.path):
+            tokens = [token for token in line.split(" ") if token]
+            for start in range(0, len(tokens), self.LONGEST):
+                yield tokens[start : start + self.LONGEST]
+
+
+def train(
+    source: str | Path,
+    output: str | Path,
+    dimensions: int,
+    window: int,
+    epochs: int,
+    min_count: int,
+    negative: int,
+    seed: int,
+) -> None:
+    """Train word2vec (skip-gram, negative sampling) on raw text and write a mapped file.
+
+    One thread, so that the same text and seed give the same bytes.
+
+    Args:
+        source: one sentence a line, its tokens between spaces.
+        output: the mapped file.
+        dimensions, window, epochs, min_count, negative, seed: as word2vec names them.
+
+    Raises:
+        BoveError: no word of the text occurs `min_count` times.
+    """
+    from gensim.models import Word2Vec
+
+    model = Word2Vec(
+        vector_size=dimensions,
+        window=window,
+        min_count=min_count,
+        negative=negative,
+        seed=seed,
+        sg=1,
+        workers=1,
+    )
+    corpus = _Lines(source)
+    model.build_vocab(corpus)
+    if not model.wv.index_to_key:
+        raise BoveError(f"{source}: no word occurs {min_count} times; lower min_count or give more text")
+    model.train(corpus, total_examples=model.corpus_count, epochs=epochs)
+    words = [word.encode() for word in model.wv.index_to_key]
+    options = {"window": window, "epochs": epochs, "min_count": min_count, "negative": negative, "seed": seed}
+    metadata = {"source_sha256": sha256(source)} | {name: str(value) for name, value in options.items()}
+    write_vectors(output, [(words, model.wv.vectors)], metadata)
