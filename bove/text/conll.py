@@ -94,6 +94,7 @@ def read_sentences(
     """
     if columns not in ("gold", "predicted"):
         raise BoveError(f"columns {columns!r}: unknown; choose gold or predicted")
+    _check_encoding(encoding)
     counts = Counter() if counts is None else counts
     layout, number, tokens, headed = None, 0, 0, False
     for comments, rows in _blocks(path, encoding, counts):
@@ -112,6 +113,15 @@ def read_sentences(
             f"{path}: none of its {tokens} tokens has a head in the {columns} columns; "
             f"parse the file first, or choose the other columns"
         )
+
+
+def _check_encoding(encoding) -> None:
+    try:
+        sound = "\n\t#".encode(encoding) == b"\n\t#"
+    except LookupError:
+        sound = False
+    if not sound:
+        raise BoveError(f"encoding {encoding!r}: unknown, or not built on ASCII; name one such as latin-1")
 
 
 def _blocks(path, encoding, counts) -> Iterator[tuple[list[str], list[tuple[int, str]]]]:

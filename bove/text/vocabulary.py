@@ -98,6 +98,10 @@ class Vocabulary:
         """Whether the name is a replacement's, so that no word of the text has its row."""
         return _reserved(word, self.options)
 
+    def is_own_relation(self, label: str) -> bool:
+        """Whether a relation is one of the treebank's, neither ADJACENCY nor UNKNOWN_RELATION."""
+        return label != UNKNOWN_RELATION and not (label == ADJACENCY and self.options["adjacency"])
+
     def variants(self, form: str) -> list[str]:
         """The forms under which a word is looked up, in order, none twice."""
         return form_variants(form, self.options["lookup"])
