@@ -1,0 +1,138 @@
+"""The Parquet file of scores: one row a pair, two columns a system.
+
+Columns id, dataset, label, task, subset, gold (text), scored, then for each system NAME `score:NAME`
+(float64, null where the pair is not scored) and `empty:NAME` (bool, a side has no vectors; false where not
+scored). The schema's metadata hold the format, the SHA-256 of the pair file and each system's model hash.
+The same scores give the same bytes.
+"""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bove.errors import BoveError
+from bove.files import atomic_write
+
+FORMAT = "bove-scores"
+VERSION = "1"
+_SHARED = ("dataset", "label", "task")
+_AGAIN = "score the pairs again"
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of the n pairs of one data set by any number of systems.
+
+    Attributes:
+        dataset, label, task: of the data set.
+        ids, subsets: n names.
+        gold: n texts: a number (similarity), a label (entailment) or None.
+        scored: [n] bool, whether the pair counts.
+        values: [n] float64 of each system, NaN where not scored.
+        empty: [n] bool of each system, a side has no vectors.
+        pairs_sha256: hash of the pair file.
+        model_hashes: hash of the model behind each system's bags.
+    """
+
+    dataset: str
+    label: str
+    task: str
+    ids: tuple[str, ...]
+    subsets: tuple[str, ...]
+    gold: tuple[str | None, ...]
+    scored: np.ndarray
+    values: dict[str, np.ndarray]
+    empty: dict[str, np.ndarray]
+    pairs_sha256: str
+    model_hashes: dict[str, str]
+
+
+def write_scores(scores: Scores, path: str | Path) -> None:
+    """Write scores atomically."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    n, text = len(scores.ids), pa.string()
+    columns = {"id": pa.array(scores.ids, text)}
+    columns |= {name: pa.array([getattr(scores, name)] * n, text) for name in _SHARED}
+    columns |= {"subset": pa.array(scores.subsets, text), "gold": pa.array(scores.gold, text)}
+    columns["scored"] = pa.array(scores.scored, pa.bool_())
+    metadata = {"format": FORMAT, "version": VERSION, "pairs_sha256": scores.pairs_sha256}
+    for name, values in scores.values.items():
+        columns[f"score:{name}"] = pa.array(values, pa.float64(), mask=~scores.scored)
+        columns[f"empty:{name}"] = pa.array(scores.empty[name], pa.bool_())
+        metadata[f"model_hash:{name}"] = scores.model_hashes[name]
+    stream = pa.BufferOutputStream()
+    pq.write_table(pa.table(columns).replace_schema_metadata(metadata), stream, compression="zstd")
+    with atomic_write(path, "wb") as file:
+        file.write(stream.getvalue())
+
+
+def read_scores(path: str | Path) -> Scores:
+    """Read a file that `write_scores` wrote.
+
+    Raises BoveError where the file is missing, damaged, or holds something else.
+    """
+    table, metadata = _read_table(path)
+    names = table.column_names
+    systems = [name.removeprefix("score:") for name in names if name.startswith("score:")]
+    wanted = ["id", *_SHARED, "subset", "gold", "scored", *(f"empty:{system}" for system in systems)]
+    for name in wanted:
+        if name not in names:
+            raise BoveError(f"{path}: has no column '{name}'; {_AGAIN}")
+    shared = {name: _one_value(path, table, name) for name in _SHARED}
+    scores = Scores(
+        **shared,
+        ids=tuple(table["id"].to_pylist()),
+        subsets=tuple(table["subset"].to_pylist()),
+        gold=tuple(table["gold"].to_pylist()),
+        scored=np.array(table["scored"].to_pylist(), bool),
+        values={s: np.array(table[f"score:{s}"].to_pylist(), np.float64) for s in systems},
+        empty={s: np.array(table[f"empty:{s}"].to_pylist(), bool) for s in systems},
+        pairs_sha256=metadata.get("pairs_sha256", ""),
+        model_hashes={s: metadata.get(f"model_hash:{s}", "") for s in systems},
+    )
+    _check(path, scores)
+    return scores
+
+
+def _read_table(path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not Path(path).is_file():
+        raise BoveError(f"{path}: no such file; check the path")
+    try:
+        table = pq.ParquetFile(path).read()
+    except (pa.ArrowException, OSError) as e:
+        raise BoveError(f"{path}: not a Parquet file, or a damaged one; {_AGAIN}") from e
+    metadata = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
+    if metadata.get("format") != FORMAT or metadata.get("version") != VERSION:
+        found = f"{metadata.get('format', 'an unnamed format')} version {metadata.get('version', '?')}"
+        raise BoveError(f"{path}: holds {found}, not {FORMAT} version {VERSION}; {_AGAIN}")
+    return table, metadata
+
+
+def _one_value(path, table, name) -> str:
+    values = set(table[name].to_pylist())
+    if len(values) != 1:
+        raise BoveError(f"{path}: column '{name}' has {len(values)} values, not one; {_AGAIN}")
+    return values.pop()
+
+
+def _check(path, scores: Scores) -> None:
+    for system, values in scores.values.items():
+        if not np.isfinite(values[scores.scored]).all():
+            raise BoveError(f"{path}: a scored pair has no score by '{system}'; {_AGAIN}")
+    for name, gold, scored in zip(scores.ids, scores.gold, scores.scored, strict=True):
+        if scored and (gold is None or (scores.task == "similarity" and not _is_number(gold))):
+            raise BoveError(f"{path}: pair '{name}' is scored, but its gold is {gold!r}; {_AGAIN}")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

@@ -1,0 +1,117 @@
+"""`bove tables` writes its three files from the scores of all data sets, or none of them."""
+
+import csv
+import dataclasses
+
+import numpy as np
+import pytest
+
+from bove.cli.main import main
+from bove.evaluate.scores import Scores, write_scores
+
+
+def scores_of(dataset, label, task, subsets, gold, seed=0, model="m"):
+    n = len(gold)
+    rng = np.random.default_rng(seed)
+    scored = np.array([g not in (None, "-") for g in gold])
+    return Scores(
+        dataset=dataset,
+        label=label,
+        task=task,
+        ids=tuple(f"{dataset}-{i}" for i in range(n)),
+        subsets=tuple(subsets),
+        gold=tuple(gold),
+        scored=scored,
+        values={name: np.where(scored, rng.uniform(size=n), np.nan) for name in ("words", "bove")},
+        empty={name: np.zeros(n, bool) for name in ("words", "bove")},
+        pairs_sha256=dataset,
+        model_hashes={"words": "", "bove": model},
+    )
+
+
+STS = scores_of(
+    "sts14",
+    "STS-2014",
+    "similarity",
+    ["images"] * 3 + ["OnWN"] * 3,
+    ["1.0", "2.5", "4.0", "0.0", None, "5.0"],
+)
+SNLI = scores_of("snli", "SNLI", "entailment", ["dev"] * 4, ["neutral", "-", "entailment", "contradiction"])
+
+
+def tables(folder, all_scores, *options):
+    paths = [str(folder / f"{i}.parquet") for i in range(len(all_scores))]
+    for path, scores in zip(paths, all_scores, strict=True):
+        write_scores(scores, path)
+    return main(["tables", "--scores", *paths, "--output", str(folder / "out"), *options])
+
+
+def test_files_hold_all_results_and_the_tables_are_printed(tmp_path, capsys):
+    assert tables(tmp_path, [SNLI, STS], "--development", "sts14") == 0
+    out = tmp_path / "out"
+    assert sorted(path.name for path in out.iterdir()) == ["scores.csv", "snli.md", "sts.md"]
+    with open(out / "scores.csv", encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(row["dataset"], row["subset"], row["system"]) for row in rows[::2]] == [
+        ("snli", "dev", "words"),
+        ("sts14", "images", "words"),
+        ("sts14", "OnWN", "words"),
+        ("sts14", "mean", "words"),
+        ("sts14", "mean weighted by pairs", "words"),
+        ("sts14", "all pairs together", "words"),
+    ]
+    sts, snli = ((out / name).read_text(encoding="utf-8") for name in ("sts.md", "snli.md"))
+    assert (
+        "| STS-2014 (development) | images" in sts
+        and "0.7410" in sts
+       
+    )
+    assert "| SNLI     | dev" in snli and "65.74%" in snli
+    captured = capsys.readouterr()
+    assert captured.out == sts + "\n" + snli
+    for name in ("scores.csv", "sts.md", "snli.md"):
+        assert f"wrote {out / name}" in captured.err
+
+
+def test_two_runs_give_the_same_bytes(tmp_path, capsys):
+    tables(tmp_path, [STS, SNLI])
+    first = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    tables(tmp_path, [STS, SNLI])
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == first
+
+
+def test_one_task_alone_still_gives_both_tables(tmp_path, capsys):
+    assert tables(tmp_path, [STS]) == 0
+    assert "No data set of this task" in (tmp_path / "out" / "snli.md").read_text(encoding="utf-8")
+
+
+def test_undefined_values_and_mixed_models_are_warned_of(tmp_path, capsys):
+    flat = dataclasses.replace(STS, gold=("1", "1", "1", "0", None, "5"))
+    later = dataclasses.replace(SNLI, model_hashes={"words": "", "bove": "other"})
+    assert tables(tmp_path, [flat, later]) == 0
+    log = capsys.readouterr().err
+    assert "sts14 images, bove: pearson is undefined (constant)" in log
+    assert "bove: bags of 2 different models, in sts14, snli" in log
+    assert "words: bags of" not in log
+
+
+@pytest.mark.parametrize(
+    ("all_scores", "options", "message"),
+    [
+        ([STS, SNLI, STS], [], "2.parquet: data set 'sts14' stands in "),
+        ([STS], ["--development", "sts15"], "--development sts15: no such data set; the scores have sts14"),
+        ([dataclasses.replace(STS, subsets=("mean",) * 6)], [], "has a subset 'mean'"),
+    ],
+)
+def test_what_can_not_be_tabulated_is_told_and_nothing_is_written(
+    tmp_path, capsys, all_scores, options, message
+):
+    assert tables(tmp_path, all_scores, *options) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_that_holds_no_scores_is_told(tmp_path, capsys):
+    (tmp_path / "x").write_bytes(b"PAR1")
+    assert main(["tables", "--scores", str(tmp_path / "x"), "--output", str(tmp_path / "out")]) == 2
+    assert capsys.readouterr().err.startswith(f"bove tables: {tmp_path / 'x'}: not a Parquet file")
