@@ -175,26 +175,42 @@ def _text_blocks(path, kind, wanted) -> Blocks:
 def _text_rows(path, lines, dimensions, number) -> tuple[list[bytes], np.ndarray]:
     words, tails = [], []
     for row, line in enumerate(lines, number + 1):
-        cells = line.rsplit(b" ", dimensions)
-        if _odd(cells, dimensions):
-            cells = b" ".join(line.split()).rsplit(b" ", dimensions)  # tabs, or several spaces
-        if _odd(cells, dimensions):
-            found = _trailing_numbers(line.split())
-            raise BoveError(f"{path}, row {row}: {found} numbers, not {dimensions}; is the file damaged?")
-        words.append(cells[0])
-        tails += cells[1:]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # at what is no number: the size tells it
-        values = np.fromstring(b" ".join(tails), np.float32, sep=" ")
-    if values.size != len(tails):
-        place = next((place for place, cell in enumerate(tails) if not _is_number(cell)), values.size)
-        row, shown = number + 1 + place // dimensions, tails[place][:20].decode("utf-8", "replace")
-        raise BoveError(f"{path}, row {row}: {shown!r} is no number; is the file damaged?")
+        if line.count(b" ") == dimensions:
+            word, tail = line.split(b" ", 1)
+        else:
+            word, tail = _split_odd(path, row, line, dimensions)
+        words.append(word)
+        tails.append(tail)
+    values = _numbers(b" ".join(tails))
+    # No tail has too many numbers, so the total is short if any has too few or something else.
+    if values.size != len(lines) * dimensions:
+        for row, tail in enumerate(tails, number + 1):
+            if _numbers(tail).size != dimensions:
+                raise BoveError(f"{path}, row {row}: {_fault(tail, dimensions)}; is the file damaged?")
     return words, values.reshape(len(lines), dimensions)
 
 
-def _odd(cells, dimensions) -> bool:
-    """Whether a divided line has too few cells, an empty one, or a number left in its word."""
-    if len(cells) <= dimensions or b"" in cells[1:]:
-        return True
-    return (b" " in cells[0] or b"\t" in cells[0]) and _is_number(cells[0].split()[-1])
+def _numbers(text: bytes) -> np.ndarray:
+    """The numbers of a text, as far as they go."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # at what is no number: the size tells it
+        return np.fromstring(text, np.float32, sep=" ")
+
+
+def _fault(tail: bytes, dimensions: int) -> str:
+    bad = next((cell for cell in tail.split() if not _is_number(cell)), None)
+    if bad is None:
+        return f"{len(tail.split())} numbers, not {dimensions}"
+    return f"{bad[:20].decode('utf-8', 'replace')!r} is no number"
+
+
+def _split_odd(path, row, line, dimensions) -> tuple[bytes, bytes]:
+    """Word and numbers of a line whose word holds spaces, or whose cells have tabs or more between them."""
+    cells = b" ".join(line.split()).rsplit(b" ", dimensions)
+    if line.startswith(b" "):
+        cells = [b"", *line.split()]
+    left = cells[0].split()
+    if len(cells) != dimensions + 1 or (len(left) > 1 and _is_number(left[-1])):
+        found = _trailing_numbers(line.split())
+        raise BoveError(f"{path}, row {row}: {found} numbers, not {dimensions}; is the file damaged?")
+    return cells[0], b" ".join(cells[1:])
