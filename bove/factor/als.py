@@ -67,7 +67,7 @@ def initial_state(corpus: GraphCorpus, P: np.ndarray) -> AlsState:
 
 
 def initial_properties(c: int, vectors: np.ndarray, frozen: np.ndarray, seed: int, dtype) -> np.ndarray:
-    """[c, r] random vectors as long, on average, as the frozen ones; rows where `frozen` [c] are `vectors`."""
+    """[c, r] random vectors about as long as the frozen ones; rows where `frozen` [c] are `vectors`."""
     rng = np.random.default_rng(seed)
     r = vectors.shape[1]
     scale = np.sqrt(np.mean(np.square(vectors, dtype=np.float64))) if len(vectors) else r**-0.5
@@ -91,7 +91,7 @@ class AlsTrainer:
         self.threads = threads
 
     def rounds(self, state: AlsState) -> Iterator[AlsState]:
-        """Train on from `state`, yielding it after each round. Raises BoveError on a value that is not finite."""
+        """Train on from `state`, yielding it after each round; BoveError where L is not finite."""
         s = self.settings
         dtype = state.P.dtype
         plan = plan_batches(self.corpus.lengths, s.batch_tokens)

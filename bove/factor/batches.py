@@ -84,7 +84,9 @@ def plan_batches(lengths: np.ndarray, budget: int) -> list[np.ndarray]:
     """
     order = np.argsort(lengths, kind="stable")
     plan = []
-    for n, start, count in zip(*np.unique(lengths[order], return_index=True, return_counts=True), strict=True):
+    for n, start, count in zip(
+        *np.unique(lengths[order], return_index=True, return_counts=True), strict=True
+    ):
         if n:
             members, size = order[start : start + count], max(1, budget // int(n))
             plan += [members[i : i + size] for i in range(0, count, size)]

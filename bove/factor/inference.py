@@ -20,7 +20,8 @@ from bove.factor.batches import Batch
 from bove.factor.lowrank import LowRank
 from bove.factor.steps import EStep, solve_spd
 
-SHRINKS = 0.9
+# a graph is stuck where a step at damping w shrinks its change by less than this share of w
+LEAST_GAIN = 0.1
 LEAST_DAMPING = 1 / 16
 
 
@@ -35,9 +36,12 @@ class Inferred:
 
 def relative_change(new: np.ndarray, old: np.ndarray, n: int) -> np.ndarray:
     """[b] for each graph the largest ||new_i − old_i|| / ||new_i|| over its tokens i (0 where both are 0)."""
-    moved = np.linalg.norm(new - old, axis=1)
-    size = np.linalg.norm(new, axis=1)
-    ratio = np.divide(moved, size, out=np.where(moved > 0, np.inf, 0).astype(moved.dtype), where=size > 0)
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # a diverging graph gives inf, which its caller handles
+        moved = np.linalg.norm(new - old, axis=1)
+        size = np.linalg.norm(new, axis=1)
+        ratio = np.divide(moved, size, out=np.where(moved > 0, np.inf, 0).astype(moved.dtype), where=size > 0)
     return np.where(np.isfinite(moved), ratio, np.inf).reshape(-1, n).max(axis=1)
 
 
@@ -74,7 +78,9 @@ class FixedPoint:
         fallback: the averaged kernel, made only when a graph needs it.
     """
 
-    def __init__(self, P, PtP, relations: LowRank, alpha, lambda_E, fallback: Callable[[], EStep] | None = None):
+    def __init__(
+        self, P, PtP, relations: LowRank, alpha, lambda_E, fallback: Callable[[], EStep] | None = None
+    ):
         self.relations, self.alpha, self.fallback = relations, P.dtype.type(alpha), fallback
         D = np.asarray(PtP, np.float64) + lambda_E * np.eye(len(PtP))
         first = np.concatenate([P.T, relations.U, relations.V], axis=1)
@@ -86,7 +92,7 @@ class FixedPoint:
         self.Q = Q
 
     def infer(self, batch: Batch, *, iterations: int, tolerance: float, E0=None) -> Inferred:
-        """Iterate each graph until its largest relative token change is below `tolerance`, at most `iterations` times."""
+        """Iterate until a graph's largest relative token change is below `tolerance`, or `iterations` times."""
         n, r = batch.n, self.PD.shape[1]
         first = batch.W @ self.PD
         E = first.copy() if E0 is None else E0.copy()
@@ -98,9 +104,10 @@ class FixedPoint:
         part, active = batch, np.arange(batch.size if iterations > used.max() else 0)
         now, base, lost = E, first, []
         while len(active):
-            step = base + self.alpha * self._pull(now, part)
+            with np.errstate(over="ignore", invalid="ignore"):  # a diverging graph shows in its change
+                step = base + self.alpha * self._pull(now, part)
             new_change = relative_change(step, now, n)
-            stuck = new_change > SHRINKS * change[active]
+            stuck = new_change > (1 - LEAST_GAIN * damping[active]) * change[active]
             damping[active[stuck]] /= 2
             change[active] = new_change
             used[active] += 1
@@ -146,7 +153,7 @@ def residual_products(S, T, batch: Batch, k: int, left: np.ndarray, right: np.nd
     Through F_k [b, n, n] where the graph is no longer than the factors are wide, else through the
     [q, q] Grams, so that a long graph never has its dense cells built.
     """
-    b, n, q = S.shape
+    _, n, q = S.shape
     cells = batch.cells.get(k)
     if n <= 2 * q:
         F = -(S @ T.transpose(0, 2, 1))

@@ -1,7 +1,7 @@
 """The objective L(P, R, E), by term, without dense cells.
 
-    ||W_s − P E_sᵀ||²        = nnz(W_s) − 2 <W_sᵀP, E_s> + <PᵀP, G_s>
-    ||X_sk − E_s R_k E_sᵀ||² = nnz(X_sk) − 2 <R_k, Σ e_i e_jᵀ> + <R_k, G_s R_k G_s>
+||W_s − P E_sᵀ||²        = nnz(W_s) − 2 <W_sᵀP, E_s> + <PᵀP, G_s>
+||X_sk − E_s R_k E_sᵀ||² = nnz(X_sk) − 2 <R_k, Σ e_i e_jᵀ> + <R_k, G_s R_k G_s>
 """
 
 from collections.abc import Mapping
@@ -93,4 +93,5 @@ def objective(corpus, P, R, E, *, groups, alpha, lambda_P, lambda_R, lambda_E, b
 
 
 def _square(A):
-    return float(np.einsum("...,...->", A, A, dtype=np.float64)) if A.size else 0.0
+    flat = A.reshape(-1)
+    return float(np.einsum("i,i->", flat, flat, dtype=np.float64))

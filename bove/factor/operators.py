@@ -2,7 +2,8 @@
 
 Solved for all relations at once by preconditioned conjugate gradients. A is applied through
 Eᵀ (E R Eᵀ) E and never formed. Preconditioner: with Q the eigenvectors of Σ_s G_s and
-D_ab = Σ_s (q_aᵀG_s q_a)(q_bᵀG_s q_b), M⁻¹(Z) = Q [(QᵀZQ) / (D + lambda_R / alpha)] Qᵀ, which is exact for one graph.
+D_ab = Σ_s (q_aᵀG_s q_a)(q_bᵀG_s q_b), M⁻¹(Z) = Q [(QᵀZQ) / (D + lambda_R / alpha)] Qᵀ. For one graph
+it is the exact inverse.
 """
 
 from collections.abc import Sequence
@@ -56,7 +57,9 @@ def _apply_batch(side, E, n):
     return E.T @ H.reshape(-1, d * r)
 
 
-def right_hand_side(E: np.ndarray, arcs: Sequence[tuple[np.ndarray, np.ndarray]], workers: Workers) -> np.ndarray:
+def right_hand_side(
+    E: np.ndarray, arcs: Sequence[tuple[np.ndarray, np.ndarray]], workers: Workers
+) -> np.ndarray:
     """[d, r, r] Σ_{(i,j) in X_k} e_i e_jᵀ; `arcs` has the heads and the dependents of each relation."""
     out = np.zeros((len(arcs), E.shape[1], E.shape[1]), E.dtype)
     chunks = [

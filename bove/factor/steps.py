@@ -50,7 +50,9 @@ class EStep:
         self.C = (PtP + lambda_E * np.eye(len(PtP))).astype(P.dtype)
         d, r, _ = R.shape
         # E @ [R_1ᵀ … R_dᵀ, R_1 … R_d] in one product: columns (side, k, ·)
-        self.sides = np.concatenate([R.transpose(2, 0, 1), R.transpose(1, 0, 2)], axis=1).reshape(r, 2 * d * r)
+        self.sides = np.concatenate([R.transpose(2, 0, 1), R.transpose(1, 0, 2)], axis=1).reshape(
+            r, 2 * d * r
+        )
         self.potrf, self.potrs = get_lapack_funcs(("potrf", "potrs"), (self.C,))
 
     def base(self, batch: Batch) -> np.ndarray:

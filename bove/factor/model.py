@@ -1,0 +1,116 @@
+"""A trained model: P and R with all that is needed to use them, in one file."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from bove import artefacts
+from bove.errors import BoveError
+from bove.factor.lowrank import LowRank, compress
+from bove.graphs import GraphCorpus
+
+FORMAT = "bove-model"
+
+
+@dataclass(frozen=True)
+class Model:
+    """Property vectors and relation matrices.
+
+    Attributes:
+        properties: [c, r] P. frozen: [c] bool, rows held at pretrained vectors.
+        relations: R, dense [d, r, r] or its factors.
+        groups: name → (first, last) rows of P, such as words and tags.
+        relation_names: [d] names of the relations.
+        vocabulary_hash: of the vocabulary whose rows these are.
+        hyperparameters: alpha, lambda_P, lambda_R, lambda_E and all else that training was given.
+        versions: of the program and of the libraries it was trained with.
+    """
+
+    properties: np.ndarray
+    relations: np.ndarray | LowRank
+    frozen: np.ndarray
+    groups: Mapping[str, tuple[int, int]]
+    relation_names: tuple[str, ...]
+    vocabulary_hash: str
+    hyperparameters: Mapping[str, object]
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def rank(self) -> int:
+        """r, the length of every vector."""
+        return self.properties.shape[1]
+
+    def dense_relations(self) -> np.ndarray:
+        """[d, r, r]."""
+        return self.relations.dense() if isinstance(self.relations, LowRank) else self.relations
+
+    def compress(self, energy: float) -> "Model":
+        """The model with each relation's factors that keep `energy` (0 to 1) of its squared norm.
+
+        Raises BoveError where `energy` is not above 0 and at most 1.
+        """
+        if not 0 < energy <= 1:
+            raise BoveError(f"energy {energy}: must be above 0 and at most 1")
+        return replace(self, relations=compress(self.dense_relations(), energy))
+
+    @property
+    def hash(self) -> str:
+        """Hex SHA-256 over the arrays and the hyperparameters."""
+        digest = hashlib.sha256()
+        for name, array in sorted(self._arrays().items()):
+            digest.update(f"{name}{array.dtype}{array.shape}".encode())
+            digest.update(np.ascontiguousarray(array).data)
+        digest.update(json.dumps([dict(self.hyperparameters), self.vocabulary_hash], sort_keys=True).encode())
+        return digest.hexdigest()
+
+    def _arrays(self):
+        arrays = {"P": self.properties, "frozen": self.frozen.astype(np.uint8)}
+        if isinstance(self.relations, LowRank):
+            return arrays | {"U": self.relations.U, "V": self.relations.V, "ranks": self.relations.ranks}
+        return arrays | {"R": self.relations}
+
+    def save(self, path: str | Path) -> None:
+        """Write one safetensors file, whole or not at all."""
+        metadata = {
+            "groups": json.dumps(self.groups),
+            "relations": json.dumps(self.relation_names),
+            "vocabulary": self.vocabulary_hash,
+            "hyperparameters": json.dumps(dict(self.hyperparameters), sort_keys=True),
+            "versions": json.dumps(dict(self.versions), sort_keys=True),
+            "hash": self.hash,
+        }
+        artefacts.save(path, FORMAT, self._arrays(), metadata)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Model":
+        """Read a model. Raises BoveError where the file is missing, damaged or not a model."""
+        arrays, metadata = artefacts.load(path, FORMAT)
+        try:
+            factors = (arrays["U"], arrays["V"], arrays["ranks"]) if "U" in arrays else None
+            model = cls(
+                properties=arrays["P"],
+                relations=LowRank(*factors) if factors else arrays["R"],
+                frozen=arrays["frozen"].astype(bool),
+                groups={name: tuple(rows) for name, rows in json.loads(metadata["groups"]).items()},
+                relation_names=tuple(json.loads(metadata["relations"])),
+                vocabulary_hash=metadata["vocabulary"],
+                hyperparameters=json.loads(metadata["hyperparameters"]),
+                versions=json.loads(metadata["versions"]),
+            )
+        except (KeyError, ValueError) as e:
+            raise BoveError(f"{path}: a model file that lacks {e}; train the model again") from e
+        if model.hash != metadata.get("hash"):
+            raise BoveError(f"{path}: the model's content does not match its hash; train it again")
+        return model
+
+    def check(self, corpus: GraphCorpus, name: str) -> None:
+        """Raise BoveError where graphs (called `name` in the message) were encoded by another vocabulary."""
+        if corpus.vocabulary_hash != self.vocabulary_hash:
+            raise BoveError(
+                f"{name}: encoded with vocabulary {corpus.vocabulary_hash[:12]}, but the model has "
+                f"{self.vocabulary_hash[:12]}; encode the sentences with the model's vocabulary"
+            )

@@ -1,0 +1,43 @@
+"""Random corpora, as GraphCorpus and as the dense cells of the oracle."""
+
+import numpy as np
+
+from bove.graphs import GraphCorpus
+
+
+def make_corpus(rng, lengths, c=7, d=3, arcs_per_token=1.5):
+    """A random corpus and its dense [(W [c, n], X [d, n, n])]."""
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    properties, property_offsets, arcs, arc_offsets, dense = [], [0], [], [0], []
+    for n, first in zip(lengths, offsets, strict=False):
+        W, X = np.zeros((c, n)), np.zeros((d, n, n))
+        for token in range(n):
+            chosen = rng.choice(c, size=rng.integers(0, min(3, c + 1)), replace=False)
+            W[chosen, token] = 1
+            properties += sorted(chosen.tolist())
+            property_offsets.append(len(properties))
+        if n and d:
+            for _ in range(int(arcs_per_token * n)):
+                X[rng.integers(d), rng.integers(n), rng.integers(n)] = 1
+        for k, i, j in np.argwhere(X):
+            arcs.append((k, first + i, first + j))
+        arc_offsets.append(len(arcs))
+        dense.append((W, X))
+    arcs = np.array(arcs, np.int64).reshape(-1, 3)
+    corpus = GraphCorpus(
+        offsets,
+        np.array(property_offsets),
+        np.array(properties, np.int64),
+        np.array(arc_offsets),
+        arcs[:, 0],
+        arcs[:, 1],
+        arcs[:, 2],
+        c,
+        d,
+    )
+    return corpus, dense
+
+
+def split(E, corpus):
+    """Token vectors as one array a graph."""
+    return np.split(E, corpus.token_offsets[1:-1])

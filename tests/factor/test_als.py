@@ -1,0 +1,122 @@
+"""Training end to end on small random corpora."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import reference
+from corpora import make_corpus, split
+
+from bove.errors import BoveError
+from bove.factor.als import AlsSettings, AlsState, AlsTrainer, initial_properties, initial_state
+
+SETTINGS = AlsSettings(
+    alpha=2.0, lambda_P=0.5, lambda_R=0.3, lambda_E=0.4, max_rounds=6, tolerance=1e-3, restart_every=4,
+    restart_iterations=5, e_step="averaged", e_tolerance=1e-6, e_energy=1.0, r_tolerance=1e-10,
+    r_iterations=300, batch_tokens=12,
+)  # fmt: skip
+GROUPS = {"words": slice(0, 4), "tags": slice(4, 7)}
+LENGTHS = [3, 8, 1, 0, 8, 5, 20]
+
+
+def start(seed=1, dtype=np.float64, r=4):
+    rng = np.random.default_rng(seed)
+    corpus, dense = make_corpus(rng, LENGTHS)
+    frozen = np.arange(7) < 2
+    P = initial_properties(7, rng.standard_normal((2, r)).astype(dtype), frozen, seed, dtype)
+    return corpus, dense, frozen, initial_state(corpus, P)
+
+
+def train(settings=SETTINGS, threads=1, **options):
+    corpus, dense, frozen, state = start(**options)
+    for state in AlsTrainer(corpus, frozen, GROUPS, settings, threads).rounds(state):
+        pass
+    return corpus, dense, state
+
+
+def test_rounds_equal_the_oracle_restart_included():
+    corpus, dense, state = train(replace(SETTINGS, tolerance=-np.inf))
+    s, (_, _, frozen, first) = SETTINGS, start()
+    P, R, E = first.P, first.R, split(first.E, corpus)
+    for turn in range(6):
+        if turn == 4:
+            E = [reference.infer(g, P, R, s.alpha, s.lambda_E, 5) for g in dense]
+        once = [reference.e_step(g, P, R, e, s.alpha, s.lambda_E) for g, e in zip(dense, E, strict=True)]
+        twice = [reference.e_step(g, P, R, e, s.alpha, s.lambda_E) for g, e in zip(dense, once, strict=True)]
+        E = [(a + b) / 2 for a, b in zip(once, twice, strict=True)]
+        P = np.where(frozen[:, None], P, reference.p_step(dense, E, s.lambda_P))
+        R = reference.r_step(dense, E, s.lambda_R / s.alpha)
+        want = reference.objective(dense, P, R, E, s.alpha, s.lambda_P, s.lambda_R, s.lambda_E)
+        assert state.log[turn]["total"] == pytest.approx(want, rel=1e-6)
+        assert state.log[turn]["restart"] == int(turn == 4)
+    np.testing.assert_allclose(state.P, P, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(state.R, R, rtol=1e-4, atol=1e-6)
+
+
+def test_the_stopping_rule_ends_training_and_the_loss_has_fallen():
+    _, _, state = train(replace(SETTINGS, max_rounds=200, restart_every=0))
+    assert state.finished and state.round < 200
+    losses = [row["total"] for row in state.log]
+    assert losses[-1] < losses[0]
+    assert losses[-2] - losses[-1] < 1e-3 * losses[-2]
+    assert all(a - b >= 1e-3 * a for a, b in zip(losses[:-2], losses[1:-1], strict=True))
+
+
+def test_the_result_does_not_depend_on_the_number_of_threads():
+    one, two = train(threads=1, dtype=np.float32)[2], train(threads=2, dtype=np.float32)[2]
+    assert one.P.tobytes() == two.P.tobytes() and one.R.tobytes() == two.R.tobytes()
+    assert one.log == two.log
+
+
+def test_training_resumes_from_a_checkpoint_to_the_same_end():
+    corpus, _, frozen, state = start()
+    trainer = AlsTrainer(corpus, frozen, GROUPS, SETTINGS)
+    for state in trainer.rounds(state):
+        if state.round == 3:
+            saved = AlsState(state.P.copy(), state.R.copy(), state.E.copy(), 3, [dict(r) for r in state.log])
+    for saved in AlsTrainer(corpus, frozen, GROUPS, SETTINGS).rounds(saved):
+        pass
+    assert saved.P.tobytes() == state.P.tobytes() and saved.log == state.log
+
+
+def test_the_fixed_point_e_step_ends_where_a_token_vector_is_stationary():
+    _, dense, state = train(
+        replace(SETTINGS, e_step="fixed-point", restart_iterations=400, lambda_E=6.0, max_rounds=3)
+    )
+    corpus, _, _, _ = start()
+    assert state.round == 3 and state.log[-1]["total"] < state.log[0]["total"]
+    # the last E is the fixed point of the P and R before the round's P- and R-step
+    corpus, dense, frozen, again = start()
+    rounds = AlsTrainer(
+        corpus, frozen, GROUPS,
+        replace(SETTINGS, e_step="fixed-point", restart_iterations=400, lambda_E=6.0, max_rounds=3),
+    ).rounds(again)  # fmt: skip
+    next(rounds), next(rounds)
+    P, R = again.P.copy(), again.R.copy()
+    next(rounds)
+    for graph, e in zip(dense, split(again.E, corpus), strict=True):
+        np.testing.assert_allclose(reference.e_step(graph, P, R, e, 2.0, 6.0), e, rtol=1e-3, atol=1e-5)
+
+
+def test_alpha_zero_trains_without_relations():
+    _, dense, state = train(replace(SETTINGS, alpha=0.0))
+    assert not state.R.any()
+    assert np.isfinite(state.log[-1]["total"])
+
+
+def test_two_hundred_rounds_on_rank_deficient_float32_end_finite_or_stop_loudly():
+    rng = np.random.default_rng(3)
+    corpus, _ = make_corpus(rng, [4, 4, 4], c=2, d=2)
+    settings = replace(
+        SETTINGS, max_rounds=200, tolerance=-np.inf, lambda_P=1e-8, lambda_R=1e-8, lambda_E=1e-8,
+        r_tolerance=1e-3, r_iterations=30,
+    )  # fmt: skip
+    P = initial_properties(2, np.zeros((0, 12), np.float32), np.zeros(2, bool), 0, np.float32)
+    state = initial_state(corpus, P)
+    try:
+        for state in AlsTrainer(corpus, np.zeros(2, bool), {"words": slice(0, 2)}, settings).rounds(state):
+            pass
+    except BoveError as e:
+        assert "lambda" in str(e)
+    assert np.isfinite(state.P).all() and np.isfinite(state.R).all()
+    assert all(np.isfinite(row["total"]) for row in state.log)
