@@ -61,11 +61,7 @@ def test_files_hold_all_results_and_the_tables_are_printed(tmp_path, capsys):
         ("sts14", "all pairs together", "words"),
     ]
     sts, snli = ((out / name).read_text(encoding="utf-8") for name in ("sts.md", "snli.md"))
-    assert (
-        "| STS-2014 (development) | images" in sts
-        and "0.7410" in sts
-       
-    )
+    assert "| STS-2014 (development) | images" in sts and "0.7410" in sts
     assert "| SNLI     | dev" in snli and "65.74%" in snli
     captured = capsys.readouterr()
     assert captured.out == sts + "\n" + snli
