@@ -4,6 +4,7 @@ Sentence s holds the tokens token_offsets[s] : token_offsets[s + 1]. Tokens are 
 whole corpus. W is CSR over tokens; X is a list of arcs, grouped by sentence.
 """
 
+import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -52,3 +53,30 @@ class GraphCorpus:
     def lengths(self) -> np.ndarray:
         """[S] number of tokens of each graph."""
         return np.diff(self.token_offsets)
+
+    def signature(self, s: int) -> bytes:
+        """Bytes that two graphs share just when they have the same properties and arcs in the same places."""
+        first, last = self.token_offsets[s], self.token_offsets[s + 1]
+        owned = self.property_offsets[first : last + 1]
+        arcs = slice(self.arc_offsets[s], self.arc_offsets[s + 1])
+        parts = (
+            owned - owned[0],
+            self.properties[owned[0] : owned[-1]],
+            self.arc_relation[arcs],
+            self.arc_head[arcs] - first,
+            self.arc_dependent[arcs] - first,
+        )
+        return b"".join(len(part).to_bytes(8, "little") + part.tobytes() for part in parts)
+
+    def distinct(self) -> tuple[np.ndarray, np.ndarray]:
+        """[B] the first of each set of equal graphs, and [S] which of these B each graph equals."""
+        seen: dict[bytes, int] = {}
+        index = np.empty(self.n_graphs, np.int64)
+        first = []
+        for s in range(self.n_graphs):
+            key = hashlib.blake2b(self.signature(s), digest_size=16).digest()
+            if key not in seen:
+                seen[key] = len(first)
+                first.append(s)
+            index[s] = seen[key]
+        return np.array(first, np.int64), index

@@ -21,6 +21,7 @@ STAGES = {
     "train-parser": "train a dependency parser on a treebank",
     "pairs": "read STS or SNLI files into sentence pairs",
     "parse": "parse the sentences of the pairs",
+    "compress": "keep a model's relations as low-rank factors",
     "infer": "infer bags of vectors for graphs",
     "score": "score pairs of bags",
     "tables": "write the result tables",
@@ -51,7 +52,9 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _parser(stage):
-    parser = argparse.ArgumentParser(prog="bove", description="Bag-of-vector embeddings of dependency graphs.")
+    parser = argparse.ArgumentParser(
+        prog="bove", description="Bag-of-vector embeddings of dependency graphs."
+    )
     parser.add_argument("--version", action="version", version=f"bove {__version__}")
     stages = parser.add_subparsers(title="stages, in the order of a run", metavar="STAGE")
     module = None

@@ -6,7 +6,7 @@ Ends when L improves by less than `tolerance` in a round, or after `max_rounds`.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -40,9 +40,9 @@ class AlsSettings:
     batch_tokens: int
 
 
-@dataclass
+@dataclass(frozen=True)
 class AlsState:
-    """Where training stands after a round.
+    """Where training stands after a round; each round makes a new one.
 
     Attributes:
         P, R, E: [c, r], [d, r, r] and [T, r].
@@ -55,7 +55,7 @@ class AlsState:
     R: np.ndarray
     E: np.ndarray
     round: int = 0
-    log: list[dict] = field(default_factory=list)
+    log: tuple[dict, ...] = ()
     finished: bool = False
 
 
@@ -91,7 +91,7 @@ class AlsTrainer:
         self.threads = threads
 
     def rounds(self, state: AlsState) -> Iterator[AlsState]:
-        """Train on from `state`, yielding it after each round; BoveError where L is not finite."""
+        """Train on from `state`, yielding the new one after each round; BoveError where L is not finite."""
         s = self.settings
         dtype = state.P.dtype
         plan = plan_batches(self.corpus.lengths, s.batch_tokens)
@@ -100,10 +100,10 @@ class AlsTrainer:
         self.W = property_matrix(self.corpus, dtype)
         with Workers(self.threads) as workers, np.errstate(over="ignore", invalid="ignore"):
             while state.round < s.max_rounds and not state.finished:
-                self._round(state, workers)
+                state = self._round(state, workers)
                 yield state
 
-    def _round(self, state: AlsState, workers: Workers) -> None:
+    def _round(self, state: AlsState, workers: Workers) -> AlsState:
         s = self.settings
         restart = bool(s.restart_every) and state.round > 0 and state.round % s.restart_every == 0
         E = self._e_step(state, workers, restart)
@@ -124,10 +124,8 @@ class AlsTrainer:
                 "raise lambda_P, lambda_R or lambda_E, or train with dtype float64"
             )
         before = state.log[-1]["total"] if state.log else np.inf
-        state.P, state.R, state.E = P, solved.R, E
-        state.round += 1
-        state.log.append(row)
-        state.finished = not restart and before - row["total"] < s.tolerance * before < np.inf
+        finished = not restart and before - row["total"] < s.tolerance * before < np.inf
+        return AlsState(P, solved.R, E, state.round + 1, (*state.log, row), finished)
 
     def _r_step(self, E, G, R0, workers):
         s = self.settings

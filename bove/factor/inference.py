@@ -92,7 +92,7 @@ class FixedPoint:
         self.Q = Q
 
     def infer(self, batch: Batch, *, iterations: int, tolerance: float, E0=None) -> Inferred:
-        """Iterate until a graph's largest relative token change is below `tolerance`, or `iterations` times."""
+        """Iterate until no token of a graph changes by `tolerance` or more, or `iterations` times."""
         n, r = batch.n, self.PD.shape[1]
         first = batch.W @ self.PD
         E = first.copy() if E0 is None else E0.copy()

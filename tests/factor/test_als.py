@@ -73,7 +73,7 @@ def test_training_resumes_from_a_checkpoint_to_the_same_end():
     trainer = AlsTrainer(corpus, frozen, GROUPS, SETTINGS)
     for state in trainer.rounds(state):
         if state.round == 3:
-            saved = AlsState(state.P.copy(), state.R.copy(), state.E.copy(), 3, [dict(r) for r in state.log])
+            saved = AlsState(state.P.copy(), state.R.copy(), state.E.copy(), 3, state.log)
     for saved in AlsTrainer(corpus, frozen, GROUPS, SETTINGS).rounds(saved):
         pass
     assert saved.P.tobytes() == state.P.tobytes() and saved.log == state.log
@@ -91,9 +91,8 @@ def test_the_fixed_point_e_step_ends_where_a_token_vector_is_stationary():
         corpus, frozen, GROUPS,
         replace(SETTINGS, e_step="fixed-point", restart_iterations=400, lambda_E=6.0, max_rounds=3),
     ).rounds(again)  # fmt: skip
-    next(rounds), next(rounds)
-    P, R = again.P.copy(), again.R.copy()
-    next(rounds)
+    _, before, again = rounds
+    P, R = before.P, before.R
     for graph, e in zip(dense, split(again.E, corpus), strict=True):
         np.testing.assert_allclose(reference.e_step(graph, P, R, e, 2.0, 6.0), e, rtol=1e-3, atol=1e-5)
 

@@ -1,0 +1,149 @@
+"""`bove train-als`: a model by alternating least squares."""
+
+import argparse
+import csv
+import hashlib
+import json
+import logging
+import math
+import signal
+import sys
+from dataclasses import asdict, fields
+from pathlib import Path
+
+import numpy as np
+
+from bove import artefacts
+from bove.cli.progress import Progress
+from bove.cli.training import add_common_arguments, load_training_data, log_terms, make_model
+from bove.errors import BoveError
+from bove.factor.als import AlsSettings, AlsState, AlsTrainer, initial_properties, initial_state
+from bove.files import atomic_write
+
+log = logging.getLogger("bove")
+CHECKPOINT = "bove-als-checkpoint"
+
+
+def register(parser: argparse.ArgumentParser) -> None:
+    add_common_arguments(parser)
+    add = parser.add_argument
+    add("--dtype", choices=("float32", "float64"), required=True, help="precision of training")
+    add("--max-rounds", type=int, required=True, help="most rounds")
+    add("--tolerance", type=float, required=True, help="stop where L improves by less than this share")
+    add("--restart-every", type=int, required=True, help="rounds between restarts of E from 0 (0: none)")
+    add("--restart-iterations", type=int, required=True, help="inference iterations of a restart")
+    add("--e-step", choices=("averaged", "fixed-point"), required=True, help="how E is updated")
+    add("--e-tolerance", type=float, required=True, help="fixed-point E-step: relative change of a token")
+    add("--e-energy", type=float, required=True, help="fixed-point E-step: energy of R that is kept")
+    add("--r-tolerance", type=float, required=True, help="relative residual of the R-step")
+    add("--r-iterations", type=int, required=True, help="most iterations of the R-step")
+    add("--batch-tokens", type=int, required=True, help="tokens in a batch")
+    add("--checkpoint-every", type=int, required=True, help="rounds between checkpoints (0: only when ended)")
+
+
+def run(args: argparse.Namespace) -> None:
+    settings = AlsSettings(**{f.name: getattr(args, f.name) for f in fields(AlsSettings)})
+    _check(settings, args)
+    data = load_training_data(args)
+    P = initial_properties(
+        data.corpus.n_properties, data.vectors, data.frozen, args.seed, np.dtype(args.dtype).type
+    )
+    checkpoint = Path(f"{args.output}.checkpoint")
+    key = _key(P, data.corpus, settings)
+    state = _resume(checkpoint, key) or initial_state(data.corpus, P)
+    trainer = AlsTrainer(data.corpus, data.frozen, data.groups, settings, args.threads)
+    state = _train(trainer, state, settings, checkpoint, key, args.checkpoint_every, data)
+    if state.round == settings.max_rounds and not state.finished:
+        log.warning("stopped after %d rounds, before the stopping rule held", state.round)
+    model = make_model(
+        data, args, state.P, state.R, {"trainer": "als", **asdict(settings), "rounds": state.round}
+    )
+    _write_log(args.training_log, state, data.vocabulary.relations)
+    model.save(args.output)
+    checkpoint.unlink(missing_ok=True)
+    log.info("model %s: %s", model.hash[:12], args.output)
+
+
+def _check(settings: AlsSettings, args) -> None:
+    for name in ("rank", "max_rounds", "batch_tokens", "restart_iterations", "r_iterations"):
+        if getattr(args, name) < 1:
+            raise BoveError(f"--{name.replace('_', '-')} {getattr(args, name)}: must be at least 1")
+    for name in ("alpha", "lambda_P", "lambda_R", "lambda_E", "tolerance", "e_tolerance", "r_tolerance"):
+        value = getattr(settings, name)
+        if not (math.isfinite(value) and value >= 0):
+            raise BoveError(f"--{name.replace('_', '-')} {value}: must be a number of at least 0")
+    if not 0 < settings.e_energy <= 1:
+        raise BoveError(f"--e-energy {settings.e_energy}: must be above 0 and at most 1")
+
+
+class _Stopped(BaseException):
+    """SIGTERM came."""
+
+
+def _train(trainer, state, settings, checkpoint, key, every, data) -> AlsState:
+    """Run all rounds; on SIGTERM or ^C save where training stands and leave."""
+
+    def stop(*_):
+        raise _Stopped
+
+    old = signal.signal(signal.SIGTERM, stop)
+    try:
+        with Progress(settings.max_rounds, "rounds", every=float("inf")) as progress:
+            progress.step(state.round)
+            for state in trainer.rounds(state):
+                progress.step(note=f"L {state.log[-1]['total']:.4g}")
+                log_terms(state.log, data.vocabulary.relations)
+                if every and state.round % every == 0:
+                    _save(checkpoint, key, state)
+    except (_Stopped, KeyboardInterrupt):
+        _save(checkpoint, key, state)
+        log.warning("stopped in round %d; run again to go on from there", state.round + 1)
+        sys.exit(143)
+    except BoveError:
+        _save(checkpoint, key, state)
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, old)
+    return state
+
+
+def _key(P, corpus, settings) -> str:
+    """Hash of all that decides what a round gives, so that only such a checkpoint is resumed."""
+    digest = hashlib.sha256(json.dumps(asdict(settings), sort_keys=True).encode())
+    for array in (P, corpus.token_offsets, corpus.properties, corpus.arc_relation, corpus.arc_head):
+        digest.update(np.ascontiguousarray(array).data)
+    digest.update(np.ascontiguousarray(corpus.arc_dependent).data)
+    return digest.hexdigest()
+
+
+def _save(path: Path, key: str, state: AlsState) -> None:
+    arrays = {"P": state.P, "R": state.R, "E": state.E}
+    metadata = {"key": key, "log": json.dumps(state.log), "finished": json.dumps(state.finished)}
+    artefacts.save(path, CHECKPOINT, arrays, metadata)
+
+
+def _resume(path: Path, key: str) -> AlsState | None:
+    if not path.exists():
+        return None
+    try:
+        arrays, metadata = artefacts.load(path, CHECKPOINT)
+    except BoveError as e:
+        log.warning("%s; starting afresh", e)
+        return None
+    if metadata.get("key") != key:
+        log.warning("%s belongs to another training; starting afresh", path)
+        return None
+    rows = tuple(json.loads(metadata["log"]))
+    log.info("going on from round %d of %s", len(rows), path)
+    return AlsState(arrays["P"], arrays["R"], arrays["E"], len(rows), rows, json.loads(metadata["finished"]))
+
+
+def _write_log(path, state: AlsState, relations) -> None:
+    names = {f"relation:{k}": f"relation:{name}" for k, name in enumerate(relations)}
+    with atomic_write(path) as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow([names.get(column, column) for column in state.log[0]])
+        writer.writerows(
+            [repr(value) if isinstance(value, float) else value for value in row.values()]
+            for row in state.log
+        )

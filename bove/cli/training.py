@@ -1,0 +1,114 @@
+"""What both trainers share: their arguments, their data, and the model that they write."""
+
+import argparse
+import logging
+import platform
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+from bove import __version__
+from bove.errors import BoveError
+from bove.factor.model import Model
+from bove.graphs import GraphCorpus
+from bove.text.graphs import load_graphs
+from bove.text.vectors import WordVectors, pretrained_rows
+from bove.text.vocabulary import Vocabulary
+
+log = logging.getLogger("bove")
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Graphs with their vocabulary, and the pretrained vectors [m, r] of its frozen words [c] bool."""
+
+    corpus: GraphCorpus
+    vocabulary: Vocabulary
+    vectors: np.ndarray
+    frozen: np.ndarray
+
+    @property
+    def groups(self) -> dict[str, slice]:
+        """Rows of P by kind; each is a term of L."""
+        words = self.vocabulary.n_words
+        return {"words": slice(0, words), "tags": slice(words, self.vocabulary.n_properties)}
+
+
+def add_common_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of every trainer."""
+    add = parser.add_argument
+    add("--graphs", required=True, metavar="FILE", help="graphs of the treebank")
+    add("--vocabulary", required=True, metavar="FILE", help="vocabulary.json")
+    add("--vectors", metavar="FILE", help="pretrained vectors; their words are frozen")
+    add("--rank", type=int, required=True, help="length of all vectors")
+    add("--alpha", type=float, required=True, help="weight of relations against properties")
+    for name in ("P", "R", "E"):
+        add(f"--lambda-{name}", dest=f"lambda_{name}", type=float, required=True, help=f"penalty on {name}")
+    add("--seed", type=int, required=True, help="of the random start")
+    add("--output", required=True, metavar="FILE", help="model.safetensors to write")
+    add("--training-log", required=True, metavar="FILE", help="CSV to write: L by term, a row a round")
+
+
+def load_training_data(args) -> TrainingData:
+    """Read graphs, vocabulary and vectors, and see that they fit together."""
+    vocabulary = Vocabulary.load(args.vocabulary)
+    corpus = load_graphs(args.graphs)
+    if corpus.vocabulary_hash != vocabulary.hash:
+        raise BoveError(
+            f"{args.graphs}: encoded with another vocabulary than {args.vocabulary}; encode it again"
+        )
+    frozen = np.zeros(vocabulary.n_properties, bool)
+    rows = np.zeros((0, args.rank), np.float32)
+    if args.vectors:
+        vectors = WordVectors.open(args.vectors)
+        if vectors.dimensions != args.rank:
+            raise BoveError(
+                f"{args.vectors}: vectors of {vectors.dimensions} dimensions, but the rank is {args.rank}; "
+                f"set rank to {vectors.dimensions} or give other vectors"
+            )
+        found = pretrained_rows(vocabulary, vectors)
+        frozen[: vocabulary.n_words] = found >= 0
+        rows = vectors.rows(found[found >= 0])
+    counts = np.array(vocabulary.word_counts, np.int64)
+    held = int(counts[frozen[: vocabulary.n_words]].sum())
+    log.info(
+        "%d graphs, %d tokens, %d arcs of %d relations", corpus.n_graphs, corpus.n_tokens,
+        len(corpus.arc_relation), corpus.n_relations,
+    )  # fmt: skip
+    log.info(
+        "%d of %d words (%d of %d tokens) have a pretrained vector and are frozen",
+        int(frozen.sum()), vocabulary.n_words, held, int(counts.sum()),
+    )  # fmt: skip
+    return TrainingData(corpus, vocabulary, rows, frozen)
+
+
+def log_terms(rows, relations) -> None:
+    """One line for the last round."""
+    row = rows[-1]
+    change = f"{row['total'] / rows[-2]['total'] - 1:+.3%}" if len(rows) > 1 else "first"
+    arcs = sum(row[f"relation:{k}"] for k in range(len(relations)))
+    log.info(
+        "round %d%s: L %.6g (%s) = words %.5g + tags %.5g + relations %.5g + penalties %.5g; "
+        "R-step %d iterations, residual %.1e",
+        row["round"], " (restart)" if row["restart"] else "", row["total"], change, row["words"], row["tags"],
+        arcs, row["lambda_P"] + row["lambda_R"] + row["lambda_E"], row["r_iterations"], row["r_residual"],
+    )  # fmt: skip
+
+
+def make_model(data: TrainingData, args, P, R, hyperparameters: dict) -> Model:
+    """The model with its provenance."""
+    versions = {"bove": __version__, "python": platform.python_version()}
+    versions |= {name: version(name) for name in ("numpy", "scipy")}
+    return Model(
+        properties=P,
+        relations=np.ascontiguousarray(R),
+        frozen=data.frozen,
+        groups={name: (rows.start, rows.stop) for name, rows in data.groups.items()},
+        relation_names=tuple(data.vocabulary.relations),
+        vocabulary_hash=data.vocabulary.hash,
+        hyperparameters=hyperparameters
+        | {"rank": args.rank, "seed": args.seed, "graphs": Path(args.graphs).name},
+        versions=versions,
+    )
