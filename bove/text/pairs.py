@@ -136,8 +136,6 @@ def _snli_rows(path) -> Iterator[tuple[int, tuple[str, str, str, str]]]:
 
 def _text_row(path, number, line, header):
     cells = line.split("\t")
-    while len(cells) > len(header) and not cells[-1]:
-        cells.pop()
     places = [header.index(key) for key in _SNLI_KEYS]
     if not max(places) < len(cells) <= len(header):
         raise BoveError(

@@ -191,10 +191,13 @@ def _text_rows(path, lines, dimensions, number) -> tuple[list[bytes], np.ndarray
 
 
 def _numbers(text: bytes) -> np.ndarray:
-    """The numbers of a text, as far as they go."""
+    """The numbers of a text, or fewer where something else is among them."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # at what is no number: the size tells it
-        return np.fromstring(text, np.float32, sep=" ")
+        warnings.simplefilter("ignore", DeprecationWarning)  # NumPy before 2.3 warns where later ones raise
+        try:
+            return np.fromstring(text, np.float32, sep=" ")
+        except ValueError:
+            return np.zeros(0, np.float32)
 
 
 def _fault(tail: bytes, dimensions: int) -> str:

@@ -1,0 +1,284 @@
+"""Reading and writing CoNLL-2009 and CoNLL-U."""
+
+import gzip
+import io
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bove.errors import BoveError
+from bove.text import conll
+from bove.text.conll import Sentence, read_sentences, write_conllu
+
+DOGS = Sentence("1", ("Dogs", "bark"), ("NNS", "VBP"), (2, 0), ("nsubj", "root"))
+
+
+def row09(number, form, tag, head, relation, more=()):
+    """A CoNLL-2009 row whose predicted tag, head and label differ from the gold ones."""
+    cells = (
+        number,
+        form,
+        "_",
+        "_",
+        tag,
+        f"P{tag}",
+        "_",
+        "_",
+        head,
+        0,
+        relation,
+        f"p{relation}",
+        "_",
+        "_",
+        *more,
+    )
+    return "\t".join(map(str, cells)) + "\n"
+
+
+def row_u(number, form, upos, xpos, head, relation):
+    return "\t".join(map(str, (number, form, "_", upos, xpos, "_", head, relation, "_", "_"))) + "\n"
+
+
+DOGS_09 = row09(1, "Dogs", "NNS", 2, "nsubj") + row09(2, "bark", "VBP", 0, "root")
+DOGS_U = row_u(1, "Dogs", "NOUN", "NNS", 2, "nsubj") + row_u(2, "bark", "VERB", "VBP", 0, "root")
+
+
+@pytest.fixture
+def read(tmp_path):
+    def run(text, **options):
+        path = tmp_path / "file.conll"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return list(read_sentences(path, **options))
+
+    return run
+
+
+def tree(*heads):
+    return "".join(row09(i, "w", "T", head, "r") for i, head in enumerate(heads, 1))
+
+
+@pytest.mark.parametrize("text", [DOGS_09, DOGS_U])
+def test_both_formats_are_told_apart_by_their_columns(read, text):
+    assert read(text) == [DOGS]
+
+
+def test_gold_and_predicted_columns_are_both_there(read):
+    assert read(DOGS_09, columns="predicted") == [
+        Sentence("1", ("Dogs", "bark"), ("PNNS", "PVBP"), (0, 0), ("pnsubj", "proot"))
+    ]
+    with pytest.raises(BoveError, match="choose gold or predicted"):
+        read(DOGS_09, columns="silver")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        DOGS_09.rstrip("\n"),
+        "\n\n" + DOGS_09 + "\n\n \t\n\n",
+        DOGS_09.replace("\n", "\r\n") + "\r\n",
+        "\ufeff" + DOGS_09,
+        gzip.compress(DOGS_09.encode()),
+        DOGS_09.replace("\n", "\t\t\n"),
+        "".join(line.rsplit("\t", 2)[0] + "\n" for line in DOGS_09.splitlines()),
+        DOGS_U.replace("\n", "\t\n"),
+        "# from a corpus\n\n" + DOGS_U,
+    ],
+    ids=[
+        "no last line end",
+        "blank lines",
+        "crlf",
+        "bom",
+        "gzip",
+        "padding",
+        "12 columns",
+        "u padding",
+        "header",
+    ],
+)
+def test_harmless_shapes_of_a_file_give_the_same_sentence(read, text):
+    assert read(text) == [DOGS]
+
+
+def test_number_of_predicate_columns_may_differ_between_sentences(read):
+    first = row09(1, "Go", "VB", 0, "root", more=("A0", "_", "A1"))
+    assert [s.forms for s in read(first + "\n" + DOGS_09)] == [("Go",), ("Dogs", "bark")]
+
+
+def test_ranges_and_empty_nodes_are_no_tokens_and_are_counted(read):
+    counts = Counter()
+    text = (
+        "# sent_id = weekend-1\n"
+        + row_u("1-2", "don't", "_", "_", "_", "_")
+        + row_u(1, "do", "AUX", "VB", 3, "aux")
+        + row_u(2, "n't", "PART", "RB", 3, "advmod")
+        + row_u("3-3", "go", "_", "_", "_", "_")
+        + row_u(3, "go", "VERB", "_", 0, "root")
+        + row_u("3.1", "ghost", "_", "_", "_", "_")
+        + row_u(4, "now", "ADV", "RB", 3, "advmod")
+    )
+    assert read(text, counts=counts) == [
+        Sentence(
+            "weekend-1",
+            ("do", "n't", "go", "now"),
+            ("VB", "RB", "VERB", "RB"),
+            (3, 3, 0, 3),
+            ("aux", "advmod", "root", "advmod"),
+        )
+    ]
+    assert counts == {conll.RANGE: 2, conll.EMPTY_NODE: 1}
+
+
+def test_a_range_is_an_error_in_conll_2009(read):
+    with pytest.raises(BoveError, match=r"line 1: token number '1-2' where 1 was due"):
+        read(row09("1-2", "don't", "_", "_", "_") + DOGS_09)
+
+
+def test_odd_forms_are_tokens(read):
+    forms = ["_", "#", "#tag", "a\u00a0b", "“", "\u2028", "\x85", "-LRB-"]
+    text = "".join(row09(i, form, "T", i - 1, "r") for i, form in enumerate(forms, 1))
+    assert list(read(text)[0].forms) == forms
+
+
+def test_comments_stand_before_and_inside_sentences(read):
+    counts = Counter()
+    first, second = DOGS_U.splitlines(keepends=True)
+    text = "# newdoc\n#sent_id=a b \n# text = Dogs bark\n" + first + "# inside\n" + second + "\n" + DOGS_U
+    assert [s.id for s in read(text, counts=counts)] == ["a b", "2"]
+    assert counts == {conll.INNER_COMMENT: 1}
+
+
+def test_a_block_of_comments_with_an_id_is_an_empty_sentence(read):
+    text = "# sent_id = a\n# text =\n# bove_empty = yes\n\n" + DOGS_U + "\n# sent_id = c"
+    assert read(text) == [Sentence("a"), Sentence("2", *_columns(DOGS)), Sentence("c")]
+
+
+def _columns(sentence):
+    return sentence.forms, sentence.tags, sentence.heads, sentence.relations
+
+
+@pytest.mark.parametrize(
+    ("heads", "kept", "kinds"),
+    [
+        ((0, 1), (0, 1), {}),
+        ((0, "_"), (0, -1), {conll.NO_HEAD: 1}),
+        ((0, 3), (0, -1), {conll.OUT_OF_RANGE: 1}),
+        ((0, -1), (0, -1), {conll.NEGATIVE: 1}),
+        ((0, 2), (0, 2), {conll.SELF_LOOP: 1}),
+        ((2, 1), (2, 1), {conll.CYCLE: 1, conll.NO_ROOT: 1}),
+        ((0, 4, 2, 3), (0, 4, 2, 3), {conll.CYCLE: 1}),
+        ((0, 0), (0, 0), {conll.TWO_ROOTS: 1}),
+        ((2, "_"), (2, -1), {conll.NO_HEAD: 1, conll.NO_ROOT: 1}),
+    ],
+)
+def test_odd_trees_are_kept_and_counted_or_refused(read, heads, kept, kinds):
+    counts = Counter()
+    assert read(tree(*heads), counts=counts)[0].heads == kept
+    assert counts == kinds
+    if kinds:
+        with pytest.raises(BoveError, match=r"file\.conll, line \d: (tokens|heads|negative|sentences)"):
+            read(tree(*heads), strict=True)
+    else:
+        assert read(tree(*heads), strict=True)
+
+
+def test_a_long_chain_and_a_long_cycle_need_no_recursion(read):
+    size = 20_000
+    counts = Counter()
+    read(tree(*range(size)) + "\n" + tree(*range(2, size + 1), 1), counts=counts)
+    assert counts == {conll.CYCLE: 1, conll.NO_ROOT: 1}
+
+
+@pytest.mark.parametrize("layout", ["gold", "predicted"])
+def test_a_file_without_any_head_is_refused_at_its_end(read, layout):
+    text = DOGS_09.replace("\t2\t0\t", "\t_\t_\t").replace("\t0\t0\t", "\t_\t_\t")
+    with pytest.raises(BoveError, match=f"none of its 2 tokens has a head in the {layout} columns; parse"):
+        read(text, columns=layout)
+
+
+def test_a_file_of_empty_sentences_needs_no_head(read):
+    assert read("# sent_id = a\n\n# sent_id = b\n") == [Sentence("a"), Sentence("b")]
+    assert read("") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            DOGS_09.replace("\t", "  "),
+            r"line 1: its columns are separated by spaces; separate them by single tabs",
+        ),
+        (DOGS_09 + DOGS_09, r"line 3: token number '1' where 3 was due; .* blank line between"),
+        (row09(2, "a", "T", 0, "r"), r"line 1: token number '2' where 1 was due"),
+        (row09("1", "a", "T", "two", "r"), r"line 1: head 'two' is no number"),
+        (row_u(1, "a", "T", "T", "8.1", "r"), r"line 1: head '8.1' is no number"),
+        (row09(1, "", "T", 0, "r"), r"line 1: an empty cell; write _"),
+        ("just some words\n", r"line 1: 1 column, but CoNLL-2009 has 12"),
+        ("1\ta\t_\n", r"line 1: 3 columns, but CoNLL-2009 has 12"),
+        (
+            DOGS_09 + "\n" + DOGS_U,
+            r"line 4: 10 columns, but CoNLL-2009, which the file is by its first row, has 12",
+        ),
+        (DOGS_U + "3\tloud\n", r"line 3: 2 columns, but CoNLL-U, which"),
+        (DOGS_U.encode() + b"\n\xe9\n", r"line 4: byte 0xe9 is not utf-8"),
+    ],
+)
+def test_malformed_rows_are_refused_with_their_line(read, text, message):
+    with pytest.raises(BoveError, match=message):
+        read(text)
+
+
+def test_other_encodings_are_read_when_named(read):
+    text = row09(1, "café", "NN", 0, "root").encode("latin-1")
+    assert read(text, encoding="latin-1")[0].forms == ("café",)
+    for encoding in ("utf-16", "no-such-code"):
+        with pytest.raises(BoveError, match=r"name one such as latin-1"):
+            read(text, encoding=encoding)
+
+
+def test_reading_is_streamed(tmp_path):
+    path = tmp_path / "file.conll"
+    path.write_text(DOGS_09 + "\nbroken\n", encoding="utf-8")
+    stream = read_sentences(path)
+    assert next(stream) == DOGS
+    with pytest.raises(BoveError, match="line 4"):
+        next(stream)
+
+
+def test_written_tree_has_comments_first_and_its_tag_twice():
+    stream = io.StringIO()
+    write_conllu(stream, Sentence("a.1", ("Hi",), ("UH",), (-1,), ("_",)), "Hi\tthere\n", ("parser = x",))
+    write_conllu(stream, Sentence("a.2"))
+    assert stream.getvalue() == (
+        "# parser = x\n# sent_id = a.1\n# text = Hi there\n1\tHi\t_\tUH\tUH\t_\t_\t_\t_\t_\n\n"
+        "# sent_id = a.2\n# text =\n# bove_empty = yes\n\n"
+    )
+
+
+@pytest.mark.parametrize("form", ["", "a\tb", "a\nb", "a\r"])
+def test_a_form_that_would_break_the_row_is_not_written(form):
+    with pytest.raises(BoveError, match="can not stand in a CoNLL-U cell"):
+        write_conllu(io.StringIO(), Sentence("a", (form,), ("T",), (0,), ("r",)))
+
+
+cells = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\n\r"), min_size=1, max_size=5)
+names = cells.map(lambda name: name.strip(" ")).filter(bool)
+
+
+@st.composite
+def sentences(draw):
+    size = draw(st.integers(0, 5))
+    column = st.lists(cells, min_size=size, max_size=size).map(tuple)
+    heads = st.lists(st.integers(-1, size), min_size=size, max_size=size).map(tuple)
+    return Sentence(draw(names), draw(column), draw(column), draw(heads), draw(column))
+
+
+@given(st.lists(sentences(), max_size=4))
+def test_what_is_written_is_read_back(tmp_path_factory, trees):
+    rooted = Sentence("root", ("a",), ("T",), (0,), ("r",))
+    path = tmp_path_factory.mktemp("trees") / "trees.conllu"
+    with open(path, "w", encoding="utf-8", newline="\n") as stream:
+        for sentence in (*trees, rooted):
+            write_conllu(stream, sentence, text=sentence.id)
+    assert list(read_sentences(path)) == [*trees, rooted]

@@ -1,0 +1,219 @@
+"""Sentences to graphs, and their file."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from bove import artefacts
+from bove.errors import BoveError
+from bove.text.conll import Sentence
+from bove.text.graphs import Counts, encode, load_graphs, save_graphs
+from bove.text.vectors import WordVectors, write_vectors
+from bove.text.vocabulary import build
+
+OPTIONS = {
+    "numbers": True,
+    "punctuation": True,
+    "lookup": ["exact", "lower", "capitalised"],
+    "adjacency": True,
+}
+TREEBANK = [
+    Sentence(
+        "1",
+        ("dogs", "see", "cats", "."),
+        ("NNS", "VBP", "NNS", "."),
+        (2, 0, 2, 2),
+        ("nsubj", "root", "obj", "p"),
+    ),
+    Sentence(
+        "2",
+        ("dogs", "see", "Rex", "."),
+        ("NNS", "VBP", "NNP", "."),
+        (2, 0, 2, 2),
+        ("nsubj", "root", "obj", "p"),
+    ),
+    Sentence("3", ("dogs", "now", "."), ("NNS", "RB", "."), (0, 1, 1), ("root", "advmod", "p")),
+]
+
+
+def vocabulary(adjacency=True, relations=2):
+    return build(
+        TREEBANK, {"words": 2, "tags": 2, "relations": relations}, OPTIONS | {"adjacency": adjacency}
+    )
+
+
+@pytest.fixture
+def known(tmp_path):
+    words = [b"zebras", b"Zebras", b"lions"]
+    write_vectors(tmp_path / "vectors", [(words, np.arange(6, dtype=np.float32).reshape(3, 2))], {})
+    return WordVectors.open(tmp_path / "vectors")
+
+
+def named_properties(graphs, words):
+    """Names of each token's properties."""
+    names = [*words.words, *words.tags, *(f"extra {i}" for i in range(len(graphs.extra)))]
+    entries = np.split(graphs.properties, graphs.property_offsets[1:-1])
+    return [[names[i] for i in some] for some in entries]
+
+
+def named_arcs(graphs, words):
+    triples = zip(graphs.arc_relation, graphs.arc_head, graphs.arc_dependent, strict=True)
+    return {(words.relations[r], int(i), int(j)) for r, i, j in triples}
+
+
+def test_a_token_has_its_word_and_its_tag():
+    words = vocabulary()
+    graphs = encode(TREEBANK, words)
+    assert named_properties(graphs, words) == [
+        ["dogs", "NNS"],
+        ["see", "VBP"],
+        ["UNKNOWN_NNS", "NNS"],
+        ["PUNCT", "."],
+        ["dogs", "NNS"],
+        ["see", "VBP"],
+        ["UNKNOWN_NNP", "UNKNOWN_POSTAG"],
+        ["PUNCT", "."],
+        ["dogs", "NNS"],
+        ["UNKNOWN_RB", "UNKNOWN_POSTAG"],
+        ["PUNCT", "."],
+    ]
+    np.testing.assert_array_equal(graphs.token_offsets, [0, 4, 8, 11])
+    assert graphs.n_properties == words.n_properties and graphs.vocabulary_hash == words.hash
+    assert graphs.ids == ("1", "2", "3") and graphs.extra.shape == (0, 0)
+
+
+def test_arcs_go_from_head_to_dependent_and_adjacency_to_the_next():
+    words = vocabulary()
+    graphs = encode(TREEBANK, words)
+    np.testing.assert_array_equal(graphs.arc_offsets, [0, 6, 12, 16])
+    assert named_arcs(graphs, words) == {
+        *(("nsubj", 1 + o, 0 + o) for o in (0, 4)),
+        *(("obj", 1 + o, 2 + o) for o in (0, 4)),
+        *(("p", 1 + o, 3 + o) for o in (0, 4)),
+        ("UNKNOWN_RELATION", 8, 9),
+        ("p", 8, 10),
+        *(("ADJACENCY", t, t + 1) for t in (0, 1, 2, 4, 5, 6, 8, 9)),
+    }
+
+
+def test_adjacency_can_be_switched_off():
+    words = vocabulary(adjacency=False)
+    assert "ADJACENCY" not in words.relations
+    assert len(encode(TREEBANK, words).arc_relation) == 8
+
+
+def test_no_cell_stands_twice_even_where_labels_and_heads_are_odd():
+    words = vocabulary()
+    odd = Sentence("o", ("dogs",) * 4, ("NNS",) * 4, (1, 3, 2, -1), ("new", "ADJACENCY", "x", "_"))
+    graphs = encode([odd, odd], words)
+    cells = list(zip(graphs.arc_relation, graphs.arc_head, graphs.arc_dependent, strict=True))
+    assert len(set(cells)) == len(cells) == 12
+    assert ("UNKNOWN_RELATION", 4, 4) in named_arcs(graphs, words), "a self-loop stays a cell"
+
+
+def test_empty_sentences_and_single_tokens_are_graphs():
+    words = vocabulary()
+    one = Sentence("one", ("dogs",), ("NNS",), (0,), ("root",))
+    graphs = encode([Sentence("a"), one, Sentence("b"), one], words)
+    np.testing.assert_array_equal(graphs.lengths, [0, 1, 0, 1])
+    assert len(graphs.arc_relation) == 0 and graphs.n_graphs == 4
+    nothing = encode([], words)
+    assert nothing.n_graphs == 0 and nothing.n_tokens == 0
+
+
+def test_words_outside_the_vocabulary_get_their_pretrained_vector(known):
+    words, counts = vocabulary(), Counts()
+    forms = ("ZEBRAS", "lions", "zebras", "Dogs", "7", "unicorns", "unicorns")
+    tags = ("NNS", "NNS", "NNS", "NNS", "NNS", "NNS", "JJ")
+    graphs = encode(
+        [Sentence("s", forms, tags, (0,) + (1,) * 6, ("root",) + ("obj",) * 6)], words, known, counts
+    )
+    assert [some[0] for some in named_properties(graphs, words)[:-1]] == [
+        "extra 0",
+        "extra 1",
+        "extra 0",
+        "dogs",
+        "UNKNOWN_NNS",
+        "UNKNOWN_NNS",
+    ]
+    assert named_properties(graphs, words)[-1] == ["UNKNOWN_POSTAG"], "JJ was never unknown: no word property"
+    np.testing.assert_array_equal(graphs.extra, [[0, 1], [4, 5]])
+    assert counts.words == {"vectors": 3, "lower": 1, "UNKNOWN_": 2, "none": 1}
+
+
+def test_coverage_takes_rare_names_as_known_and_counts_new_ones():
+    words, counts = vocabulary(), Counts()
+    encode(TREEBANK, words, counts=counts)
+    assert (counts.relation_coverage, counts.tag_coverage) == (1, 1)
+    assert counts.relations == {"kept": 7, "rare": 1} and counts.tags == {"kept": 9, "rare": 2}
+    other, counts = (
+        Sentence("o", ("a",) * 4, ("NNS", "N", "N", "RB"), (0, 1, 1, 1), ("ROOT", "OBJ", "OBJ", "obj")),
+        Counts(),
+    )
+    encode([other], words, counts=counts)
+    assert counts.relation_coverage == pytest.approx(1 / 3) and counts.new_relations == {"OBJ": 2}
+    assert counts.tag_coverage == pytest.approx(1 / 2) and counts.new_tags == {"N": 2}
+
+
+def test_names_without_any_row_are_left_out_and_counted():
+    words = build(TREEBANK[:1] * 2, {"words": 2, "tags": 1, "relations": 1}, OPTIONS)
+    counts = Counts()
+    graphs = encode(
+        [Sentence("s", ("x", "y"), ("NEW", "NNS"), (0, 1), ("root", "new"))], words, counts=counts
+    )
+    assert named_properties(graphs, words) == [[], ["NNS"]]
+    assert named_arcs(graphs, words) == {("ADJACENCY", 0, 1)}
+    assert counts.dropped == {"tags": 1, "arcs": 1} and counts.words == {"none": 2}
+
+
+def test_saved_and_loaded(tmp_path, known):
+    zebra = Sentence("z\u00e9bra.1", ("Zebras", "see"), ("NNS", "VBP"), (2, 0), ("nsubj", "root"))
+    graphs = encode([zebra, Sentence("empty")], vocabulary(), known)
+    save_graphs(graphs, tmp_path / "g")
+    again = load_graphs(tmp_path / "g")
+    for field in dataclasses.fields(graphs):
+        np.testing.assert_array_equal(getattr(again, field.name), getattr(graphs, field.name), strict=False)
+    first = (tmp_path / "g").read_bytes()
+    save_graphs(again, tmp_path / "g")
+    assert (tmp_path / "g").read_bytes() == first
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("token_offsets", [0, 4, 8, 12]),
+        ("property_offsets", [0, 2]),
+        ("arc_offsets", [0, 12, 6, 16]),
+        ("properties", np.full(22, 99)),
+        ("arc_head", np.full(16, -1)),
+        ("arc_dependent", np.zeros(15)),
+        ("arc_relation", np.full(16, 5)),
+        ("ids", artefacts.pack_lines(["1", "2"])),
+        ("token_offsets", []),
+        ("ids", np.frombuffer(b"\xff", np.uint8)),
+    ],
+)
+def test_graphs_whose_parts_do_not_fit_are_refused(tmp_path, name, value):
+    save_graphs(encode(TREEBANK, vocabulary()), tmp_path / "g")
+    arrays, metadata = artefacts.load(tmp_path / "g", "bove-graphs")
+    arrays[name] = np.asarray(value, arrays[name].dtype)
+    artefacts.save(tmp_path / "g", "bove-graphs", arrays, metadata)
+    with pytest.raises(BoveError, match=r"g: graphs (whose parts do not fit together|with parts missing)"):
+        load_graphs(tmp_path / "g")
+
+
+def test_damaged_and_foreign_files_are_refused(tmp_path):
+    path = tmp_path / "g"
+    save_graphs(encode(TREEBANK, vocabulary()), path)
+    whole = path.read_bytes()
+    for part in (whole[:-3], whole[:20], b"", b"[]"):
+        path.write_bytes(part)
+        with pytest.raises(BoveError, match="not a bove-graphs file, or a damaged one"):
+            load_graphs(path)
+    artefacts.save(path, "bove-bags", {}, {})
+    with pytest.raises(BoveError, match="holds bove-bags, not bove-graphs"):
+        load_graphs(path)
+    artefacts.save(path, "bove-graphs", {"properties": np.zeros(0)}, {})
+    with pytest.raises(BoveError, match="without its array 'token_offsets'"):
+        load_graphs(path)

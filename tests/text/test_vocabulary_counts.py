@@ -1,0 +1,230 @@
+"""Counting a treebank, and resolving forms, tags and relations."""
+
+import json
+
+import pytest
+
+from bove.errors import BoveError
+from bove.text.conll import Sentence
+from bove.text.vocabulary import Vocabulary, build
+from bove.text.words import NUMBER, PUNCTUATION, character_class, form_variants
+
+OPTIONS = {
+    "numbers": True,
+    "punctuation": True,
+    "lookup": ["exact", "lower", "capitalised"],
+    "adjacency": True,
+}
+LOW = {"words": 2, "tags": 2, "relations": 2}
+
+
+def sentence(words, relations=None):
+    """A sentence from form/TAG words; every token hangs on the first, which is the root."""
+    forms, tags = zip(*(word.rsplit("/", 1) for word in words.split()), strict=True)
+    heads = (0,) + (1,) * (len(forms) - 1)
+    return Sentence(
+        "s", forms, tags, heads, tuple((relations or "root " + "dep " * (len(forms) - 1)).split())
+    )
+
+
+def make(*sentences, options=(), thresholds=()):
+    return build(sentences, LOW | dict(thresholds), OPTIONS | dict(options))
+
+
+NUMBERS = (
+    "5 1,000.5 1990s 1990's '90s 3/4 1\\/2 ½ 1½ ² ٣٤ 10:30 2004-11-17 +1-800-555 -5 .5 10. 1st 22ND 3rd 4th "
+    "2.5% 5€ $5 -$5 ±3 \u22125 3\u20134 \u201990s"
+)
+MARKS = (
+    ", . ... … ' '' ` `` \" - -- — _ / \\ * ( ) [ ] « » ¿ 。 ? !? :-) = + < > | ~ ^ && #@%! "
+    "-LRB- -RRB- -LSB- -RSB- -LCB- -RCB-"
+)
+OTHERS = "$ US$ € % ‰ & # @ § © 😀 ° U.S. 's n't 10-year 5pm two A-10 B2B 1) :D :P <3 1?!? x.x -lrb- II 五"
+
+
+@pytest.mark.parametrize("form", [*NUMBERS.split(" "), "1\u00a0000", "1\u202f000"])
+def test_numbers(form):
+    assert character_class(form) == NUMBER
+
+
+@pytest.mark.parametrize("form", MARKS.split(" "))
+def test_punctuation(form):
+    assert character_class(form) == PUNCTUATION
+
+
+@pytest.mark.parametrize("form", [*OTHERS.split(" "), "", "\u00a0"])
+def test_words(form):
+    assert character_class(form) is None
+
+
+def test_variants_come_in_the_configured_order_without_repeats():
+    assert form_variants("iPhone", ["exact", "lower", "capitalised"]) == ["iPhone", "iphone", "Iphone"]
+    assert form_variants("the", ["lower", "exact", "capitalised"]) == ["the", "The"]
+
+
+def test_counts_thresholds_and_order():
+    vocabulary = make(
+        sentence("Dogs/NNS see/VBP dogs/NNS ,/, 2/CD cats/NNS !/.", "root obj obj punct obj obj punct"),
+        sentence("dogs/NNS see/VBP Paris/NNP", "root obj iobj"),
+    )
+    # Dogs is rare, and stands for dogs; cats and Paris stand for nothing known.
+    assert dict(zip(vocabulary.words, vocabulary.word_counts, strict=True)) == {
+        "dogs": 3,
+        "PUNCT": 2,
+        "see": 2,
+        "NB": 1,
+        "UNKNOWN_NNP": 1,
+        "UNKNOWN_NNS": 1,
+    }
+    assert vocabulary.words == ("dogs", "PUNCT", "see", "NB", "UNKNOWN_NNP", "UNKNOWN_NNS")
+    # One each of CD, "," "." and NNP is below the threshold.
+    assert (vocabulary.tags, vocabulary.tag_counts) == (("NNS", "UNKNOWN_POSTAG", "VBP"), (4, 4, 2))
+    assert vocabulary.rare_tags == (",", ".", "CD", "NNP")
+    assert (vocabulary.relations, vocabulary.relation_counts) == (
+        ("obj", "punct", "UNKNOWN_RELATION", "ADJACENCY"),
+        (5, 2, 1, 8),
+    )
+    assert vocabulary.rare_relations == ("iobj",)
+    assert vocabulary.coverage == {
+        "tokens": 10,
+        "tokens_by_route": {"NB": 1, "PUNCT": 2, "exact": 4, "lower": 1, "unknown": 2},
+        "word_types": 5,
+        "word_types_kept": 2,
+    }
+
+
+def test_the_threshold_itself_is_enough():
+    vocabulary = make(sentence("a/T a/T b/T"), thresholds={"words": 2})
+    assert "a" in vocabulary.words and "b" not in vocabulary.words
+
+
+def test_rare_forms_are_looked_up_as_capitalised_too():
+    vocabulary = make(sentence("Paris/NNP Paris/NNP PARIS/NNP paris/NN"))
+    assert dict(zip(vocabulary.words, vocabulary.word_counts, strict=True)) == {"Paris": 4}
+
+
+def test_words_are_counted_under_their_first_variant():
+    vocabulary = make(sentence("The/DT THE/DT the/DT"), options={"lookup": ["lower"]})
+    assert (vocabulary.words, vocabulary.word_counts) == (("the",), (3,))
+    assert vocabulary.known_row("tHe") == (0, "lower")
+
+
+def test_replacements_can_be_switched_off():
+    sentences = [sentence("5/CD 5/CD ,/, ,/, a/T", "root x x x x")]
+    vocabulary = make(*sentences, options={"numbers": False, "punctuation": False, "adjacency": False})
+    assert vocabulary.words == (",", "5", "UNKNOWN_T")
+    assert vocabulary.relations == ("x",)
+    assert vocabulary.word_class("5") is None and vocabulary.word_class(",") is None
+
+
+def test_the_arc_from_the_root_and_a_missing_arc_are_no_relations():
+    trees = [Sentence("s", ("a", "b", "c"), ("T",) * 3, (0, -1, 1), ("root", "_", "dep"))] * 2
+    vocabulary = make(*trees)
+    assert vocabulary.relations == ("dep", "ADJACENCY")
+    assert vocabulary.rare_relations == ()
+
+
+def test_a_word_with_a_replacements_name_gets_no_row_of_its_own():
+    vocabulary = make(sentence("NB/NNP NB/NNP 5/CD UNKNOWN_NNP/FW UNKNOWN_NNP/FW"))
+    assert dict(zip(vocabulary.words, vocabulary.word_counts, strict=True)) == {
+        "NB": 1,
+        "UNKNOWN_NNP": 2,
+        "UNKNOWN_FW": 2,
+    }
+    row = vocabulary.words.index("UNKNOWN_NNP")
+    assert vocabulary.word_row("NB", "NNP") == row
+    assert vocabulary.is_reserved("NB") and not vocabulary.is_reserved("nb")
+
+
+def test_resolving_words():
+    vocabulary = make(sentence("dogs/NNS dogs/NNS see/VBP see/VBP 2/CD cat/NN"))
+    words = vocabulary.words
+    assert words[vocabulary.word_row("DOGS", "NNP")] == "dogs"
+    assert words[vocabulary.word_row("1,000", "CD")] == "NB"
+    assert words[vocabulary.word_row("zebra", "NN")] == "UNKNOWN_NN"
+    assert vocabulary.word_row("zebra", "JJ") == -1
+    assert vocabulary.word_row("!", ".") == -1
+    assert vocabulary.known_row("zebra") == (-1, "unknown")
+
+
+def test_resolving_tags_and_relations():
+    vocabulary = make(
+        sentence("a/T b/T c/RARE d/T", "root x rare x"),
+        sentence("a/T b/T", "root x"),
+        options={"adjacency": True},
+    )
+    assert vocabulary.tag_row("T") == vocabulary.n_words + vocabulary.tags.index("T")
+    assert vocabulary.tag_row("RARE") == vocabulary.tag_row("new") == vocabulary.tag_row("UNKNOWN_POSTAG")
+    assert vocabulary.relation_row("x") == 0
+    assert vocabulary.relation_row("rare") == vocabulary.relation_row("new") == 1
+    assert vocabulary.relation_row("ADJACENCY") == 1, "a parse can not smuggle in adjacency"
+    assert [vocabulary.covers_relation(name) for name in ("x", "rare", "new", "ADJACENCY")] == [1, 1, 0, 0]
+    assert [vocabulary.covers_tag(name) for name in ("T", "RARE", "new")] == [1, 1, 0]
+
+
+def test_without_rare_names_unknown_ones_have_no_row():
+    vocabulary = make(sentence("a/T a/T a/T"))
+    assert vocabulary.tag_row("new") == vocabulary.relation_row("new") == -1
+
+
+def test_the_same_treebank_in_another_order_gives_the_same_vocabulary():
+    trees = [sentence("b/T a/U a/T b/U", "root x y x"), sentence("c/T c/U y/T", "root y x")]
+    low = {"relations": 1}
+    assert make(*trees, thresholds=low) == make(*reversed(trees), thresholds=low)
+    assert make(*trees, thresholds=low).relations == ("x", "y", "ADJACENCY")
+
+
+def test_saved_and_loaded(tmp_path):
+    vocabulary = make(sentence("é/T é/T “/T rare/R"))
+    vocabulary.save(tmp_path / "v.json")
+    assert Vocabulary.load(tmp_path / "v.json") == vocabulary
+    content = json.loads((tmp_path / "v.json").read_text(encoding="utf-8"))
+    assert content["hash"] == vocabulary.hash and content["format"] == "bove-vocabulary"
+
+
+def test_the_hash_covers_names_thresholds_and_options():
+    trees = [sentence("a/T a/T b/T b/T")]
+    hashes = {
+        make(*trees).hash,
+        make(*trees, thresholds={"relations": 1}).hash,
+        make(*trees, options={"lookup": ["exact"]}).hash,
+        make(*trees, sentence("b/T a/T a/T")).hash,
+    }
+    assert len(hashes) == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: c["words"].append("x"), "its hash differs"),
+        (lambda c: c["options"].update(adjacency=False), "its hash differs"),
+        (lambda c: c.pop("tags"), "parts missing"),
+        (lambda c: c.pop("hash"), "parts missing"),
+        (lambda c: c.update(version=2), "vocabulary version 2, not 1"),
+        (lambda c: c.update(format="other"), "not a vocabulary"),
+    ],
+)
+def test_a_changed_file_is_refused(tmp_path, change, message):
+    path = tmp_path / "v.json"
+    make(sentence("a/T a/T")).save(path)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    change(content)
+    path.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(BoveError, match=message):
+        Vocabulary.load(path)
+
+
+@pytest.mark.parametrize("data", [b'{"format": "bove-voc', b"\xff\xfe", b"[" * 100_000])
+def test_what_is_no_json_is_refused(tmp_path, data):
+    (tmp_path / "v.json").write_bytes(data)
+    with pytest.raises(BoveError, match="not a vocabulary, or cut off"):
+        Vocabulary.load(tmp_path / "v.json")
+
+
+def test_a_treebank_that_can_not_be_counted_is_refused():
+    with pytest.raises(BoveError, match="no tokens"):
+        make(Sentence("empty"))
+    with pytest.raises(BoveError, match="relation ADJACENCY, the name of ours"):
+        make(sentence("a/T b/T", "root ADJACENCY"))
+    with pytest.raises(BoveError, match="choose one or more of exact, lower, capitalised"):
+        make(sentence("a/T"), options={"lookup": ["upper"]})

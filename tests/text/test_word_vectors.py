@@ -1,0 +1,235 @@
+"""Converting, mapping and looking up word vectors."""
+
+import gzip
+import struct
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from bove.errors import BoveError
+from bove.text import vector_files, vectors
+from bove.text.conll import Sentence
+from bove.text.vectors import WordVectors, convert, pretrained_rows, write_vectors
+from bove.text.vocabulary import build
+
+WORDS = ("the", "café", "New_York", "“", "</s>")
+ROWS = np.array([[0.5, -1, 2], [1e-3, 0, 7], [3, 3, 3], [0, 0, 0], [-4, 5, -6]], np.float32)
+
+
+def binary(words=WORDS, rows=ROWS, end=b"", size=None):
+    head = b"%d %d\n" % (len(words) if size is None else size, rows.shape[1])
+    raw = (word if isinstance(word, bytes) else word.encode() for word in words)
+    return head + b"".join(w + b" " + r.astype("<f4").tobytes() + end for w, r in zip(raw, rows, strict=True))
+
+
+def text(words=WORDS, rows=ROWS, head="", end="\n"):
+    lines = [f"{w} {' '.join(map(repr, r.tolist()))}{end}" for w, r in zip(words, rows, strict=False)]
+    return (head + "".join(lines)).encode()
+
+
+@pytest.fixture
+def load(tmp_path):
+    def run(data, format="auto", limit=None):
+        (tmp_path / "source").write_bytes(data)
+        counts = convert(tmp_path / "source", tmp_path / "out.safetensors", format, limit)
+        return WordVectors.open(tmp_path / "out.safetensors"), counts
+
+    return run
+
+
+def check(found, words=WORDS, rows=ROWS):
+    assert len(found) == len(words) and found.dimensions == rows.shape[1]
+    assert [found.word(i) for i in range(len(words))] == list(words)
+    np.testing.assert_array_equal(found.rows(found.find(words)), rows)
+
+
+@pytest.mark.parametrize(
+    ("data", "format"),
+    [
+        (binary(), "word2vec"),
+        (binary(end=b"\n"), "word2vec"),
+        (binary(end=b"\n")[:-1], "word2vec"),
+        (text(head="5 3\n"), "word2vec"),
+        (text(head="5 3\n", end=" \n") + b"\n", "word2vec"),
+        (text(), "glove"),
+        (text().rstrip(b"\n"), "glove"),
+        (text(end="\r\n"), "glove"),
+        (text().replace(b" ", b"\t"), "glove"),
+        (text().replace(b" ", b"  "), "glove"),
+    ],
+    ids=[
+        "bin",
+        "bin+n",
+        "bin+n cut",
+        "text",
+        "text, C",
+        "glove",
+        "no last line end",
+        "crlf",
+        "tabs",
+        "two spaces",
+    ],
+)
+def test_every_format_is_told_by_content(load, data, format):
+    for name in ("auto", format):
+        for packed in (data, gzip.compress(data)):
+            found, counts = load(packed, name)
+            check(found)
+            assert counts == {}
+
+
+def test_blocks_of_any_size_give_the_same(load, monkeypatch):
+    for size in (1, 7, 40, 10_000):
+        monkeypatch.setattr(vector_files, "BLOCK_BYTES", size)
+        monkeypatch.setattr(vector_files, "BLOCK_ROWS", 1 + size % 3)
+        for data in (binary(), binary(end=b"\n"), text(head="5 3\n"), text()):
+            check(load(data)[0])
+
+
+def test_vectors_that_hold_spaces_and_line_breaks_in_their_bytes_are_read(load):
+    tricky = np.array([struct.unpack("<3f", b" \n \n\n\n    \n ")] * 3, np.float32)
+    for end in (b"", b"\n"):
+        check(load(binary(("a", "b", "c"), tricky, end))[0], ("a", "b", "c"), tricky)
+
+
+def test_the_limit_keeps_the_first_rows(load):
+    for data in (binary(), text(head="5 3\n"), text()):
+        check(load(data, limit=2)[0], WORDS[:2], ROWS[:2])
+        check(load(data, limit=99)[0])
+
+
+def test_words_that_can_not_be_kept_are_counted(load):
+    words = (b"a", b"\xff\xfe", b"", b"b", b"a", b"b", b"c")
+    rows = np.arange(14, dtype=np.float32).reshape(7, 2)
+    found, counts = load(binary(words, rows))
+    check(found, ("a", "b", "c"), rows[[0, 3, 6]])
+    assert counts == {vectors.NOT_UTF8: 1, vectors.EMPTY: 1, vectors.DUPLICATE: 2}
+
+
+def test_words_with_spaces_in_glove(load):
+    words = ("the", ". . .", "at name@domain.com", "a\u00a0b", "1")
+    check(load(text(words))[0], words)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (binary(size=6), r"row 6: the file ends there, but its header says 6 rows"),
+        (binary()[:-1], r"row 5: the file ends there"),
+        (binary(end=b"\n")[:40], r"row 3: the file ends there"),
+        (binary(size=4), r"more follows the 4 rows of 3"),
+        (binary().replace(b"5 3\n", b"5 2\n", 1), r"more follows|row \d: "),
+        (binary().replace(b"5 3\n", b"5 4\n", 1), r"row \d: "),
+        (binary(end=b"\n").replace(b"5 3\n", b"5 2\n", 1), r"more follows|row \d: "),
+        (b"0 3\n", r"header says 0 rows of 3"),
+        (b"5 3\n", r"row 1: the file ends there"),
+        (b"3 2\n" + b"x" * 10_000, r"row 1: no word of a sane length"),
+        (text(head="6 3\n"), r"row 6: the file ends there, but its header says 6 rows"),
+        (text(head="4 3\n"), r"more follows the 4 rows"),
+        (text(head="5 2\n"), r"header says 2 numbers a row, but the first row has 3"),
+        (text(head="5 4\n"), r"header says 4 numbers a row, but the first row has 3"),
+        (text() + b"cut 1 2\n", r"row 6: 2 numbers, not 3"),
+        (text() + b"long 1 2 3 4\n", r"row 6: 4 numbers, not 3"),
+        (text() + b"odd 1 x 3\n", r"row 6: 'x' is no number"),
+        (text() + b"odd 1  3\n", r"row 6: 2 numbers, not 3"),
+        (text() + b"odd 1 nan 3\n", r"row 6: a number that is not finite"),
+        (text() + b"odd 1 2,5 3\n", r"row 6: '2,5' is no number"),
+        (text() + b"odd 1 2 3x\n" + text(), r"row 6: '3x' is no number"),
+        (binary(rows=np.where(ROWS == 7, np.inf, ROWS)), r"row 2: a number that is not finite"),
+        (b"Once upon a time\n", r"neither a word2vec nor a GloVe file"),
+        (b"", r"neither a word2vec nor a GloVe file"),
+        (gzip.compress(binary())[:-20], r"damaged or truncated gzip"),
+    ],
+)
+def test_damaged_files_are_refused_and_nothing_is_left(load, tmp_path, data, message):
+    with pytest.raises(BoveError, match=message):
+        load(data)
+    assert [path.name for path in tmp_path.iterdir()] == ["source"]
+
+
+def test_a_format_that_the_file_has_not_is_refused(load):
+    with pytest.raises(BoveError, match="no word2vec header"):
+        load(text(), "word2vec")
+    with pytest.raises(BoveError, match="choose auto, word2vec or glove"):
+        load(text(), "fasttext")
+
+
+def test_a_file_with_no_word_left_is_refused(load):
+    with pytest.raises(BoveError, match="no word to write"):
+        load(binary((b"\xff",), ROWS[:1]))
+
+
+def test_lookup_is_exact_and_gives_minus_one_for_none(load):
+    found, _ = load(binary())
+    np.testing.assert_array_equal(found.find(["The", "the", "", "“", "caf"]), [-1, 0, -1, 3, -1])
+    assert found.find([]).shape == (0,)
+    assert found.rows(np.array([], np.int64)).shape == (0, 3)
+    with pytest.raises(IndexError):
+        found.rows(np.array([0, -1]))
+
+
+def test_words_that_share_a_key_are_told_apart(load, monkeypatch):
+    monkeypatch.setattr(vectors, "_key", lambda word: len(word) % 2)
+    words = ("a", "bb", "c", "a", "dd", "c", "bb", "e")
+    rows = np.arange(8, dtype=np.float32)[:, None]
+    found, counts = load(binary(words, rows))
+    check(found, ("a", "bb", "c", "dd", "e"), rows[[0, 1, 2, 4, 7]])
+    assert counts == {vectors.DUPLICATE: 3}
+    np.testing.assert_array_equal(found.find(["x", "yy"]), [-1, -1])
+
+
+def test_the_same_source_gives_the_same_bytes(load, tmp_path):
+    load(binary())
+    first = (tmp_path / "out.safetensors").read_bytes()
+    load(binary())
+    assert (tmp_path / "out.safetensors").read_bytes() == first
+
+
+def test_another_file_is_refused(tmp_path):
+    (tmp_path / "x").write_bytes(binary())
+    with pytest.raises(BoveError, match="not a bove-vectors file"):
+        WordVectors.open(tmp_path / "x")
+    with pytest.raises(BoveError, match="no such file"):
+        WordVectors.open(tmp_path / "y")
+
+
+def test_vocabulary_rows_are_found_under_variants_but_not_for_replacements(tmp_path):
+    known = ["NB", "PUNCT", "paris", "Paris", "dogs", "UNKNOWN_T"]
+    write_vectors(tmp_path / "v", [([w.encode() for w in known], np.eye(6, dtype=np.float32))], {})
+    forms = ("5", ",", "Paris", "Paris", "DOGS", "DOGS", "zebra", "zebra", "rare")
+    tree = Sentence("s", forms, ("T",) * 9, (0,) + (1,) * 8, ("x",) * 9)
+    options = {
+        "numbers": True,
+        "punctuation": True,
+        "lookup": ["exact", "lower", "capitalised"],
+        "adjacency": True,
+    }
+    vocabulary = build([tree], {"words": 2, "tags": 1, "relations": 1}, options)
+    rows = pretrained_rows(vocabulary, WordVectors.open(tmp_path / "v"))
+    assert dict(zip(vocabulary.words, rows.tolist(), strict=True)) == {
+        "Paris": 3,
+        "DOGS": 4,
+        "zebra": -1,
+        "NB": -1,
+        "PUNCT": -1,
+        "UNKNOWN_T": -1,
+    }
+
+
+spelt = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \n"), min_size=1, max_size=4)
+
+
+@given(st.data())
+def test_binary_files_give_back_their_words_and_rows(tmp_path_factory, data):
+    words = data.draw(st.lists(spelt, min_size=1, max_size=6, unique=True))
+    finite = st.floats(width=32, allow_nan=False, allow_infinity=False)
+    rows = data.draw(arrays(np.float32, (len(words), data.draw(st.integers(2, 4))), elements=finite))
+    folder = tmp_path_factory.mktemp("vectors")
+    end = data.draw(st.sampled_from([b"", b"\n"]))
+    (folder / "in").write_bytes(binary(words, rows, end))
+    assert convert(folder / "in", folder / "out") == Counter()
+    check(WordVectors.open(folder / "out"), words, rows)
