@@ -1,0 +1,124 @@
+"""`bove parse`: a dependency graph for each sentence of the scored pairs."""
+
+import argparse
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+
+from bove import __version__
+from bove.errors import BoveError
+from bove.files import gzip_text
+from bove.text.conll import Sentence, write_conllu
+from bove.text.pairs import read_pairs
+
+log = logging.getLogger("bove")
+PROGRESS_SECONDS = 5
+
+
+def register(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("--pairs", required=True, metavar="pairs.jsonl", help="from `bove pairs`")
+    parser.add_argument("--tagger", metavar="FILE.pt", help="from `bove train-tagger`")
+    parser.add_argument("--parser", metavar="FILE.pt", help="from `bove train-parser`")
+    parser.add_argument("--max-tokens", type=int, metavar="N", help="a longer sentence is parsed in pieces")
+    parser.add_argument(
+        "--parses",
+        metavar="FILE.conllu",
+        help="instead of a tagger and a parser: your own trees, with sent_id = PAIR.1 and PAIR.2",
+    )
+    parser.add_argument("--vocabulary", metavar="FILE", help="check the parser's relations against this")
+    parser.add_argument(
+        "--min-coverage", type=float, metavar="X", help="least share of the vocabulary's arcs it must know"
+    )
+    parser.add_argument(
+        "--output", required=True, metavar="parses.conllu.gz", help="trees in the pairs' order"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Parse, or take over, one tree a pair side, in order."""
+    _check(args)
+    pairs = [pair for pair in read_pairs(args.pairs) if pair.scored]
+    ids = [f"{pair.id}.{side}" for pair in pairs for side in (1, 2)]
+    texts = [text for pair in pairs for text in (pair.first, pair.second)]
+    if args.parses:
+        from bove.text.own_parses import match_parses
+
+        trees, comments = match_parses(args.parses, ids, texts), [f"bove = {__version__}", "parses = given"]
+        _write(args.output, ids, texts, trees, comments)
+    else:
+        _parse(args, ids, texts)
+    log.info("%d trees for %d scored pairs: %s", len(ids), len(pairs), args.output)
+
+
+def _check(args) -> None:
+    models = [args.tagger, args.parser, args.max_tokens]
+    if args.parses and any(value is not None for value in models):
+        raise BoveError("--parses takes over finished trees; leave out --tagger, --parser and --max-tokens")
+    if not args.parses and None in models:
+        raise BoveError("give --tagger, --parser and --max-tokens, or finished trees with --parses")
+    if (args.vocabulary is None) != (args.min_coverage is None):
+        raise BoveError("give both --vocabulary and --min-coverage, or neither")
+
+
+def _parse(args, ids, texts) -> None:
+    from bove.cli.stanza_log import stanza_messages
+    from bove.text.parsing import Parser
+
+    with stanza_messages():
+        parser = Parser(args.tagger, args.parser, args.max_tokens)
+        if args.vocabulary:
+            _check_relations(parser.relations, args.vocabulary, args.min_coverage)
+        comments = [f"bove = {__version__}"]
+        comments += [f"{name} = {version(name)}" for name in ("stanza", "torch")]
+        comments += [f"{kind}_sha256 = {digest}" for kind, digest in parser.hashes.items()]
+        distinct = len(set(texts))
+        log.info("%d sentences, %d of them distinct", len(texts), distinct)
+        trees = _reported(parser.parse(texts, ids), len(texts))
+        _write(args.output, ids, texts, trees, comments)
+    for kind, count in parser.counts.items():
+        log.info("%d %s", count, kind)
+
+
+def _check_relations(known, path, least) -> None:
+    """Raise unless the parser knows the labels of most arcs of the vocabulary."""
+    from bove.text.vocabulary import ADJACENCY, UNKNOWN_RELATION, Vocabulary
+
+    vocabulary = Vocabulary.load(path)
+    counts = dict(zip(vocabulary.relations, vocabulary.relation_counts, strict=True))
+    labels = {label: n for label, n in counts.items() if label not in (ADJACENCY, UNKNOWN_RELATION)}
+    share = sum(count for label, count in labels.items() if label in known) / max(1, sum(labels.values()))
+    log.info("the parser knows the labels of %.1f %% of the vocabulary's arcs", 100 * share)
+    if share < least:
+        example, other = min(labels.keys() - known, default=""), min(known - labels.keys(), default="")
+        raise BoveError(
+            f"{path}: the parser knows the labels of {100 * share:.1f} % of its arcs, less than "
+            f"{100 * least:g} % (it has no {example!r}, but {other!r}); train the parser on the same treebank"
+        )
+
+
+def _reported(trees: Iterator[Sentence], total: int) -> Iterator[Sentence]:
+    """The trees, while progress is logged every few seconds."""
+    start = last = time.monotonic()
+    for number, tree in enumerate(trees, 1):
+        yield tree
+        now = time.monotonic()
+        if now - last >= PROGRESS_SECONDS or number == total:
+            last, rate = now, number / max(now - start, 1e-9)
+            left = (total - number) / rate
+            log.info("parsed %d of %d sentences, %.0f a second, %.0f s left", number, total, rate, left)
+
+
+def _write(path, ids: Sequence[str], texts: Sequence[str], trees, comments) -> None:
+    with gzip_text(path) as stream:
+        for name, text, tree in zip(ids, texts, trees, strict=True):
+            if tree.id != name:
+                raise AssertionError(f"tree {tree.id} where {name} was due")
+            write_conllu(stream, tree, _one_line(text), comments)
+            comments = ()
+
+
+def _one_line(text: str) -> str:
+    """The text as UTF-8 can hold it, on one line."""
+    return " ".join(text.encode("utf-8", "replace").decode().split())

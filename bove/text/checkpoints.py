@@ -1,0 +1,90 @@
+"""Stanza's model files: what BoVE adds to them, and a hash of what they compute.
+
+A model file is read with PyTorch's restricted loader, which builds tensors and plain values only; Stanza
+reads it the same way. BoVE adds one entry, `bove`: a JSON text with the model's kind and the treebank's
+conventions.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+
+from bove.errors import BoveError
+from bove.files import atomic_path
+from bove.text.conventions import Conventions
+
+# Settings of the training run that say where it ran, not what was learnt.
+_PLACES = (
+    "train_file",
+    "eval_file",
+    "save_dir",
+    "save_name",
+    "data_dir",
+    "wordvec_dir",
+    "charlm_save_dir",
+    "checkpoint_save_name",
+)
+_KIND_SIGNS = {"tagger": "upos", "parser": "deprel"}
+
+
+def read_checkpoint(path: str | Path, kind: str) -> dict:
+    """A tagger's or parser's file as a dictionary.
+
+    Args:
+        path: file that Stanza, or `bove train-tagger` or `bove train-parser`, wrote.
+        kind: "tagger" or "parser".
+
+    Raises:
+        BoveError: no such file, not a model, or one of another kind.
+    """
+    import pickle
+
+    import torch
+
+    if not Path(path).is_file():
+        raise BoveError(f"{path}: no such file; train a {kind}, or check the path")
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, KeyError, UnicodeDecodeError) as e:
+        reason = str(e).split("\n")[0][:120]
+        raise BoveError(
+            f"{path}: not a Stanza {kind} that can be read safely ({reason}); train it again"
+        ) from e
+    if not isinstance(content, dict) or not {"model", "vocab", "config"} <= content.keys():
+        raise BoveError(f"{path}: not a Stanza model; give the file that `bove train-{kind}` wrote")
+    if "deprel" in content["vocab"] and kind == "tagger":
+        raise BoveError(f"{path}: a parser where a tagger is due; exchange the two files")
+    if _KIND_SIGNS[kind] not in content["vocab"]:
+        raise BoveError(
+            f"{path}: a Stanza model, but no {kind}; give the file that `bove train-{kind}` wrote"
+        )
+    return content
+
+
+def write_checkpoint(path: str | Path, content: dict, kind: str, conventions: Conventions) -> None:
+    """Write a model without the paths of its training run; the same content gives the same bytes."""
+    import torch
+
+    config = {name: value for name, value in content["config"].items() if name not in _PLACES}
+    note = json.dumps({"kind": kind, "conventions": conventions.as_json()}, sort_keys=True)
+    kept = {name: value for name, value in content.items() if "optimizer" not in name}
+    with atomic_path(path) as tmp, open(tmp, "wb") as stream:
+        torch.save(kept | {"config": config, "bove": note}, stream)
+
+
+def read_conventions(content: dict) -> Conventions | None:
+    """The treebank's conventions that a checkpoint holds; None for a model that BoVE did not train."""
+    note = content.get("bove")
+    return Conventions.from_json(json.loads(note)["conventions"]) if note else None
+
+
+def state_hash(content: dict) -> str:
+    """Hex SHA-256 of a checkpoint's tensors, by name; equal for models with equal weights."""
+    import torch
+
+    digest = hashlib.sha256()
+    for name, tensor in sorted(content["model"].items()):
+        if isinstance(tensor, torch.Tensor):
+            digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+            digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,195 @@
+"""Plain text to dependency trees, with a Stanza tagger and parser.
+
+Text is divided into sentences and tokens as in the parser's treebank (`bove.text.tokens`); every sentence is
+parsed by itself, and the trees of one text make one graph with a root each. Nothing is fetched.
+"""
+
+import json
+import logging
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from bove.errors import BoveError
+from bove.text import tokens
+from bove.text.checkpoints import read_checkpoint, read_conventions, state_hash
+from bove.text.conll import Sentence
+from bove.text.conventions import Conventions
+
+CHUNK = 256  # texts at a time; larger chunks are no faster
+# Kinds that `Parser.parse` counts.
+EMPTY = "texts without a token"
+SEVERAL = "texts of several sentences"
+CUT = "sentences longer than the limit, parsed in pieces"
+TOKENS = "tokens"
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute in one thread: faster for models of this size, and the only way to equal results."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def pipeline(tagger: str | Path | None = None, parser: str | Path | None = None):
+    """A Stanza pipeline for ready-made tokens, from model files alone; without a tagger, tags are given."""
+    import stanza
+
+    models = {"pos": tagger, "depparse": parser}
+    paths = {f"{name}_model_path": str(path) for name, path in models.items() if path is not None}
+    processors = {"tokenize": "custom"} | {
+        name: "custom" for name, path in models.items() if path is not None
+    }
+    level = logging.getLogger("stanza").level
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "resources.json").write_text(json.dumps({"en": {"packages": {}}}), encoding="utf-8")
+        try:
+            return stanza.Pipeline(
+                lang="en",
+                dir=folder,
+                download_method=None,
+                allow_unknown_language=True,
+                package=None,
+                processors=processors,
+                tokenize_pretokenized=True,
+                use_gpu=False,
+                logging_level="WARN",
+                depparse_pretagged=True,
+                depparse_resolve_head_constraints=False,  # a repair for Universal Dependencies alone
+                **paths,
+            )
+        finally:
+            logging.getLogger("stanza").setLevel(level)
+
+
+class Parser:
+    """Tagger and parser, loaded once.
+
+    Attributes:
+        conventions: how text is divided and written.
+        relations: labels that the parser can give.
+        hashes: SHA-256 of the weights of "tagger" and "parser".
+        counts: kinds of texts seen so far, and tokens; equal texts are counted once a call.
+    """
+
+    def __init__(
+        self, tagger: str | Path, parser: str | Path, max_tokens: int, conventions: Conventions | None = None
+    ):
+        """Load the models.
+
+        Args:
+            tagger, parser: files from `bove train-tagger` and `bove train-parser`, or of Stanza.
+            max_tokens: a longer sentence is cut into pieces of so many tokens, each with a root of its own.
+            conventions: by default those that the parser's file holds, or else the defaults.
+
+        Raises:
+            BoveError: a file that is missing or of another kind.
+        """
+        if max_tokens < 1:
+            raise BoveError(f"at most {max_tokens} tokens a sentence: give 1 or more")
+        models = {"tagger": read_checkpoint(tagger, "tagger"), "parser": read_checkpoint(parser, "parser")}
+        self.max_tokens = max_tokens
+        self.conventions = conventions or read_conventions(models["parser"]) or Conventions()
+        self.hashes = {kind: state_hash(content) for kind, content in models.items()}
+        self.counts: Counter[str] = Counter()
+        with one_thread():
+            self._pipeline = pipeline(tagger, parser)
+        self.relations = frozenset(self._pipeline.processors["depparse"].get_known_relations())
+
+    def parse(self, texts: Sequence[str], ids: Sequence[str] | None = None) -> Iterator[Sentence]:
+        """Yield one graph a text, in order; equal texts are parsed once.
+
+        A text without a token (blank, or of characters that can not be seen) gives a graph without tokens.
+
+        Args:
+            texts: anything; line breaks are spaces.
+            ids: their names, by default 1, 2, …
+
+        Raises:
+            BoveError: a text that Stanza can not parse, with its name.
+        """
+        names = [str(number) for number in range(1, len(texts) + 1)] if ids is None else ids
+        first: dict[str, str] = {}
+        for text, name in zip(texts, names, strict=True):
+            first.setdefault(text, name)
+        parsed: dict[str, Sentence] = {}
+        trees = self._parse_distinct(list(first.items()))
+        for text, name in zip(texts, names, strict=True):
+            while text not in parsed:
+                known, tree = next(trees)
+                parsed[known] = tree
+            tree = parsed[text]
+            yield Sentence(name, tree.forms, tree.tags, tree.heads, tree.relations)
+
+    def _parse_distinct(self, items) -> Iterator[tuple[str, Sentence]]:
+        for start in range(0, len(items), CHUNK):
+            chunk = items[start : start + CHUNK]
+            pieces = [self._pieces(text) for text, _ in chunk]
+            owners = [name for (_, name), own in zip(chunk, pieces, strict=True) for _ in own]
+            flat = [piece for own in pieces for piece in own]
+            with one_thread():
+                trees = iter(self._run(flat, owners))
+            for (text, name), own in zip(chunk, pieces, strict=True):
+                yield text, _join(name, [next(trees) for _ in own])
+
+    def _pieces(self, text) -> list[list[str]]:
+        """Token lists to parse: the sentences of a text, the long ones cut."""
+        found = tokens.sentences(text, self.conventions)
+        step = self.max_tokens
+        pieces = [sentence[i : i + step] for sentence in found for i in range(0, len(sentence), step)]
+        self.counts[EMPTY] += not found
+        self.counts[SEVERAL] += len(found) > 1
+        self.counts[CUT] += sum(len(sentence) > step for sentence in found)
+        self.counts[TOKENS] += sum(map(len, found))
+        return pieces
+
+    def _run(self, pieces, owners) -> list[Sentence]:
+        """Parse token lists; if they fail together, one by one to find the one to name."""
+        if not pieces:
+            return []
+        try:
+            return _trees(self._pipeline, pieces)
+        except (RuntimeError, ValueError, IndexError, KeyError, AssertionError, TypeError) as e:
+            if len(pieces) == 1:
+                reason = f"{type(e).__name__}: {e}"
+                raise BoveError(
+                    f"sentence {owners[0]}: Stanza can not parse it ({reason}); repair or remove it"
+                ) from e
+        return [self._run([piece], [owner])[0] for piece, owner in zip(pieces, owners, strict=True)]
+
+
+def _trees(run, pieces) -> list[Sentence]:
+    """One tree a token list, of the very same tokens."""
+    found = run(pieces).sentences
+    trees = []
+    for piece, sentence in zip(pieces, found, strict=True):
+        words = sentence.words
+        forms = tuple(word.text for word in words)
+        if forms != tuple(piece):
+            raise ValueError(f"its tokens {' '.join(piece)!r} came back as {' '.join(forms)!r}")
+        tags = tuple(word.xpos if word.xpos and word.xpos != "_" else word.upos for word in words)
+        heads = tuple(int(word.head) for word in words)
+        trees.append(Sentence("", forms, tags, heads, tuple(word.deprel for word in words)))
+    return trees
+
+
+def _join(name: str, trees: Iterable[Sentence]) -> Sentence:
+    """Several trees as one graph; each keeps its root."""
+    forms: list[str] = []
+    tags: list[str] = []
+    heads: list[int] = []
+    relations: list[str] = []
+    for tree in trees:
+        heads += [head + len(forms) if head else 0 for head in tree.heads]
+        forms += tree.forms
+        tags += tree.tags
+        relations += tree.relations
+    return Sentence(name, tuple(forms), tuple(tags), tuple(heads), tuple(relations))
