@@ -41,6 +41,8 @@ def read_blocks(path: str | Path, format: str = "auto", limit: int | None = None
         BoveError: the file is not in the format, a row is damaged or not finite, or there are more or fewer
             rows than its header says.
     """
+    if limit is not None and limit < 1:
+        raise BoveError(f"limit {limit}: no row would be read; give 1 or more, or none")
     kind = _find_kind(path, format)
     wanted = kind.size if limit is None or (kind.size is not None and kind.size < limit) else limit
     read = _binary_blocks if kind.binary else _text_blocks
@@ -193,7 +195,7 @@ def _text_rows(path, lines, dimensions, number) -> tuple[list[bytes], np.ndarray
 def _numbers(text: bytes) -> np.ndarray:
     """The numbers of a text, or fewer where something else is among them."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # NumPy before 2.3 warns where later ones raise
+        warnings.simplefilter("ignore", DeprecationWarning)  # older NumPy warns where newer raises
         try:
             return np.fromstring(text, np.float32, sep=" ")
         except ValueError:

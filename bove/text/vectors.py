@@ -273,8 +273,14 @@ def train(
         dimensions, window, epochs, min_count, negative, seed: as word2vec names them.
 
     Raises:
-        BoveError: no word of the text occurs `min_count` times.
+        BoveError: no word of the text occurs `min_count` times, or an option is out of its range.
     """
+    options = {"window": window, "epochs": epochs, "min_count": min_count, "negative": negative}
+    for name, value in {"dimensions": dimensions, **options}.items():
+        if value < 1:
+            raise BoveError(f"{name} {value}: out of range; give 1 or more")
+    if not 0 <= seed < 2**32:
+        raise BoveError(f"seed {seed}: out of range; give 0 to {2**32 - 1}")
     from gensim.models import Word2Vec
 
     model = Word2Vec(
@@ -292,6 +298,6 @@ def train(
         raise BoveError(f"{source}: no word occurs {min_count} times; lower min_count or give more text")
     model.train(corpus, total_examples=model.corpus_count, epochs=epochs)
     words = [word.encode() for word in model.wv.index_to_key]
-    options = {"window": window, "epochs": epochs, "min_count": min_count, "negative": negative, "seed": seed}
-    metadata = {"source_sha256": sha256(source)} | {name: str(value) for name, value in options.items()}
+    metadata = {"source_sha256": sha256(source), "seed": str(seed)}
+    metadata |= {name: str(value) for name, value in options.items()}
     write_vectors(output, [(words, model.wv.vectors)], metadata)

@@ -1,0 +1,81 @@
+"""`bove vectors load` and `bove vectors train`."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from bove.cli.main import main
+from bove.text.vectors import WordVectors
+
+TRAIN = "--dimensions 8 --window 3 --epochs 2 --min-count 2 --negative 3 --seed 4"
+
+
+def test_load_writes_a_mapped_file_and_logs_what_was_left_out(tmp_path, capsys):
+    (tmp_path / "in.txt").write_text("3 2\na 1 2\nb 3 4\na 5 6\n", encoding="utf-8")
+    line = f"vectors load --input {tmp_path}/in.txt --format auto --output {tmp_path}/v --threads 1 --log"
+    assert main([*line.split(), f"{tmp_path}/log"]) == 0
+    vectors = WordVectors.open(tmp_path / "v")
+    np.testing.assert_array_equal(vectors.rows(vectors.find(["a", "b"])), [[1, 2], [3, 4]])
+    log = (tmp_path / "log").read_text(encoding="utf-8")
+    assert "1 words that stood before, left out" in log and "2 words, 2 dimensions" in log
+    assert log in capsys.readouterr().err
+
+
+def test_limit_and_its_least_value(tmp_path, capsys):
+    (tmp_path / "in.txt").write_text("a 1 2\nb 3 4\n", encoding="utf-8")
+    line = f"vectors load --input {tmp_path}/in.txt --format glove --output {tmp_path}/v --limit"
+    assert main([*line.split(), "1"]) == 0
+    assert len(WordVectors.open(tmp_path / "v")) == 1
+    assert main([*line.split(), "0"]) == 2
+    assert "limit 0: " in capsys.readouterr().err
+
+
+def test_a_fault_is_one_line_and_leaves_no_file(tmp_path, capsys):
+    (tmp_path / "in.bin").write_bytes(b"2 2\na " + bytes(8) + b"b " + bytes(3))
+    assert main(f"vectors load --input {tmp_path}/in.bin --format auto --output {tmp_path}/v".split()) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["in.bin"]
+
+
+def raw_text(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = (" ".join(f"w{i}" for i in rng.integers(0, 20, 12)) for _ in range(60))
+    (tmp_path / "raw.txt").write_text("\n".join(lines) + "\nonce\n", encoding="utf-8")
+
+
+def test_training_gives_the_same_bytes_whatever_the_hash_seed(tmp_path):
+    raw_text(tmp_path)
+    for seed in "12":
+        line = f"-m bove vectors train --input {tmp_path}/raw.txt {TRAIN} --output {tmp_path}/v{seed}"
+        subprocess.run([sys.executable, *line.split()], check=True, env=os.environ | {"PYTHONHASHSEED": seed})
+    assert (tmp_path / "v1").read_bytes() == (tmp_path / "v2").read_bytes()
+    vectors = WordVectors.open(tmp_path / "v1")
+    assert (len(vectors), vectors.dimensions) == (20, 8)
+    assert vectors.find(["w3", "once"]).tolist()[1] == -1
+
+
+def test_a_long_line_is_read_to_its_end(tmp_path):
+    text = "a b " * 6000 + "c d " * 6000
+    (tmp_path / "raw.txt").write_text(text, encoding="utf-8")
+    assert main(f"vectors train --input {tmp_path}/raw.txt {TRAIN} --output {tmp_path}/v".split()) == 0
+    assert sorted(map(WordVectors.open(tmp_path / "v").word, range(4))) == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize("text", ["", "each word once\n"])
+def test_text_without_a_frequent_word_is_refused(tmp_path, capsys, text):
+    (tmp_path / "raw.txt").write_text(text, encoding="utf-8")
+    assert main(f"vectors train --input {tmp_path}/raw.txt {TRAIN} --output {tmp_path}/v".split()) == 2
+    assert "no word occurs 2 times; lower min_count" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "option", ["--dimensions", "--window", "--epochs", "--min-count", "--negative", "--seed"]
+)
+def test_options_out_of_range_are_refused(tmp_path, capsys, option):
+    raw_text(tmp_path)
+    line = f"vectors train --input {tmp_path}/raw.txt {TRAIN} {option} -1 --output {tmp_path}/v"
+    assert main(line.split()) == 2
+    assert f"{option[2:].replace('-', '_')} -1: out of range" in capsys.readouterr().err

@@ -1,0 +1,94 @@
+"""The readers on released data, where it lies beside the repository."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bove.text.conll import EMPTY_NODE, RANGE, read_sentences
+from bove.text.graphs import Counts, encode
+from bove.text.pairs import read_snli, read_sts
+from bove.text.vectors import WordVectors, convert
+from bove.text.vocabulary import build
+
+DATA = Path(__file__).parents[2] / "../shared/data"
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"released data is not at {DATA}")
+OPTIONS = {
+    "numbers": True,
+    "punctuation": True,
+    "lookup": ["exact", "lower", "capitalised"],
+    "adjacency": True,
+}
+
+
+@pytest.fixture(scope="module")
+def train():
+    return list(read_sentences(DATA / "treebank/ewt-train.conll09.gz", strict=True))
+
+
+def test_the_treebank_is_read_whole_and_its_trees_are_sound(train):
+    assert (len(train), sum(len(tree.forms) for tree in train)) == (12544, 204577)
+
+
+def test_both_formats_of_the_same_part_give_the_same_trees():
+    counts = Counter()
+    ours = read_sentences(DATA / "treebank/ewt-dev.conll09.gz", "predicted")
+    released = list(read_sentences(DATA / "treebank/ewt-dev.conllu.gz", counts=counts, strict=True))
+    assert len(released) == 2001 and sum(len(tree.forms) for tree in released) == 25147
+    for one, other in zip(ours, released, strict=True):
+        assert (one.forms, one.tags, one.heads, one.relations) == (
+            other.forms,
+            other.tags,
+            other.heads,
+            other.relations,
+        )
+    assert counts == {RANGE: 359, EMPTY_NODE: 4}
+
+
+def test_sts_pairs_are_all_read():
+    counts = {}
+    for path in DATA.glob("sts/2014/STS.input.*.txt"):
+        subset = path.name.removeprefix("STS.input.").removesuffix(".txt")
+        pairs = read_sts(path, path.with_name(f"STS.gs.{subset}.txt"), "sts-2014", "STS-2014", subset)
+        assert all(pair.scored and 0 <= pair.gold <= 5 for pair in pairs)
+        counts[subset] = len(pairs)
+    assert counts == {
+        "deft-forum": 450,
+        "deft-news": 300,
+        "headlines": 750,
+        "images": 750,
+        "OnWN": 750,
+        "tweet-news": 750,
+    }
+
+
+def test_snli_pairs_are_all_read():
+    pairs = read_snli(DATA / "snli/snli_1.0_dev.first1289.jsonl", "snli", "SNLI", "dev")
+    assert Counter(pair.gold for pair in pairs) == {
+        "entailment": 433,
+        "neutral": 421,
+        "contradiction": 419,
+        "-": 16,
+    }
+
+
+def test_vocabulary_vectors_and_graphs_of_the_treebank(train, tmp_path):
+    assert convert(DATA / "vectors/googlenews-8000.bin.gz", tmp_path / "v") == {}
+    vectors = WordVectors.open(tmp_path / "v")
+    assert (len(vectors), vectors.dimensions) == (8000, 300)
+    assert vectors.find(["in", "the", "The", "a", "of"]).tolist()[3:] == [-1, -1]
+    vocabulary = build(train, {"words": 2, "tags": 2, "relations": 1000}, OPTIONS)
+    assert (vocabulary.n_tags, vocabulary.n_relations) == (49, 30)
+    counts = Counts()
+    graphs = encode(read_sentences(DATA / "treebank/ewt-dev.conllu.gz"), vocabulary, vectors, counts)
+    assert (counts.tag_coverage, counts.relation_coverage) == (1, 1)
+    assert (
+        counts.words["vectors"] > 500
+        and len(graphs.extra) == graphs.properties.max() + 1 - vocabulary.n_properties
+    )
+    cells = np.stack([graphs.arc_relation, graphs.arc_head, graphs.arc_dependent])
+    assert np.unique(cells, axis=1).shape == cells.shape
+    assert len(graphs.arc_head) == (25147 - 2001) * 2, (
+        "each token but the root has a head, each but the first a neighbour"
+    )
