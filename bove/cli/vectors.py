@@ -3,7 +3,8 @@
 import argparse
 import logging
 
-from bove.text.vectors import WordVectors, convert, train
+from bove.text.vectors import WordVectors, convert
+from bove.text.word2vec import train
 
 log = logging.getLogger("bove")
 
