@@ -1,0 +1,8 @@
+# The workflow is in workflow/Snakefile; this file lets `snakemake` find it from the project's own folder.
+include: "workflow/Snakefile"
+
+
+rule default:
+    default_target: True
+    input:
+        rules.all.input,

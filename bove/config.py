@@ -1,0 +1,250 @@
+"""The configuration of a run: files are read and merged, checked against the schema, defaults filled in.
+
+Files merge from left to right, section by section. `null` removes an entry of a map with free names (a
+source, a data set, a subset) and puts any other key back to its default. Where the schema asks for text,
+YAML's own types are not applied: `run: 010` and `run: no` stay as written. Numbers may have any form, `1e-3`
+too.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bove.errors import BoveError
+from bove.files import atomic_write
+
+_RULES = {
+    "minimum": "at least",
+    "exclusiveMinimum": "above",
+    "maximum": "at most",
+    "exclusiveMaximum": "below",
+    "pattern": "text that matches",
+}
+_BOOLEANS = {"true": True, "false": False}
+
+
+@cache
+def load_schema(path: Path) -> dict:
+    """The schema as a dict."""
+    with open(path, encoding="utf-8") as stream:
+        return yaml.safe_load(stream)
+
+
+def load(files: Iterable[Path], schema: Path, assignments: Iterable[str] = ()) -> dict:
+    """Read and merge YAML files, then `key=value` assignments of top-level keys; later ones win.
+
+    Raises:
+        BoveError: a missing or malformed file, a key that stands twice, an assignment without `=`.
+    """
+    tree, merged = load_schema(schema), {}
+    for path in files:
+        try:
+            with open(path, encoding="utf-8") as stream:
+                text = stream.read()
+        except (OSError, UnicodeDecodeError) as e:
+            raise BoveError(f"{path}: configuration can not be read ({e}); check the path") from e
+        merged = _merge(merged, _parse(text, tree, str(path)) or {})
+    for assignment in assignments:
+        key, separator, text = assignment.partition("=")
+        if not separator:
+            raise BoveError(f"configuration: {assignment!r} is no assignment; write key=value")
+        child = tree["properties"].get(key, {})
+        merged = _merge(merged, {key: _parse(text, child, f"--config {key}")})
+    return merged
+
+
+def resolve(raw: Mapping[str, Any], schema: Path) -> dict:
+    """The whole configuration in the schema's order: values coerced, checked, defaults filled in.
+
+    Free names come in alphabetical order, so the order of keys in a file makes no difference.
+
+    Raises:
+        BoveError: the first thing wrong, with its key, its value and what is allowed.
+    """
+    from jsonschema import Draft202012Validator
+
+    tree = load_schema(schema)
+    config = _fill(raw, tree, "")
+    errors = sorted(Draft202012Validator(tree).iter_errors(config), key=lambda e: [str(p) for p in e.path])
+    if errors:
+        raise BoveError(_explain(errors[0]))
+    _cross_check(config)
+    return config
+
+
+def store(config: dict, path: Path) -> None:
+    """Write a resolved configuration as YAML, unless the file has it already."""
+    text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=110)
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        with atomic_write(path) as stream:
+            stream.write(text)
+
+
+def summary(config: dict) -> str:
+    """A resolved configuration in one line."""
+    model, inference = config["model"], config["inference"]
+    weights = ", ".join(f"{key} {model[key]:g}" for key in ("alpha", "lambda_P", "lambda_R", "lambda_E"))
+    return (
+        f"Run {config['run']}: rank {model['rank']}, {model['trainer']}, {weights}; inference "
+        f"{inference['solver']}, up to {inference['iterations']} iterations; data sets "
+        f"{', '.join(config['datasets'])}; seed {config['seed']}."
+    )
+
+
+def _parse(text: str, schema: dict, where: str) -> Any:
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as e:
+        raise BoveError(f"{where}: not valid YAML ({' '.join(str(e).split())})") from e
+    value = None if node is None else _Builder(where).build(node, schema)
+    if schema.get("type") == "object" and value is not None and not isinstance(value, dict):
+        raise BoveError(f"{where}: holds {value!r}; write keys and values")
+    return value
+
+
+class _Builder(yaml.SafeLoader):
+    """Turns YAML nodes into Python values; a scalar stays text where the schema asks for text."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__("")
+        self.where = where
+
+    def build(self, node: yaml.Node, schema: dict) -> Any:
+        if isinstance(node, yaml.MappingNode):
+            return self._mapping(node, schema)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.build(child, schema.get("items", {})) for child in node.value]
+        if schema.get("type") == "string" and node.tag != "tag:yaml.org,2002:null":
+            return node.value
+        return self.construct_object(node, deep=True)
+
+    def _mapping(self, node: yaml.MappingNode, schema: dict) -> dict:
+        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        for key in keys:
+            if keys.count(key) > 1 and key != "<<":
+                line = node.start_mark.line + 1
+                raise BoveError(f"{self.where}: key {key!r} stands twice in the section of line {line}")
+        self.flatten_mapping(node)
+        return {
+            str(key.value): self.build(child, _child(schema, str(key.value))) for key, child in node.value
+        }
+
+
+def _child(schema: dict, key: str) -> dict:
+    """Schema of a key: a named property's, or that of all free names."""
+    free = schema.get("additionalProperties")
+    return schema.get("properties", {}).get(key, free if isinstance(free, dict) else {})
+
+
+def _merge(old: Any, new: Any) -> Any:
+    if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
+        return new
+    return {**old, **{key: _merge(old.get(key), value) for key, value in new.items()}}
+
+
+def _fill(value: Any, schema: dict, where: str) -> Any:
+    """Coerce a value as its schema says and fill in what is left out."""
+    if schema.get("type") == "object":
+        value = {} if value is None else value
+        return _fill_object(value, schema, where) if isinstance(value, Mapping) else value
+    if schema.get("type") == "array" and isinstance(value, list | tuple):
+        return [_fill(item, schema.get("items", {}), f"{where}[{i}]") for i, item in enumerate(value)]
+    for kind in _kinds(schema):
+        value = _coerce(value, kind)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise BoveError(f"configuration: {where}: {value} is no finite number")
+    return value
+
+
+def _fill_object(value: Mapping, schema: dict, where: str) -> dict:
+    named, free = schema.get("properties", {}), schema.get("additionalProperties")
+    filled = {}
+    for key, child in named.items():
+        path = f"{where}.{key}" if where else key
+        if value.get(key) is not None or (key in value and "null" in _kinds(child)):
+            filled[key] = _fill(value[key], child, path)
+        elif "default" in child:
+            filled[key] = _fill(child["default"], child, path)
+        elif child.get("type") == "object":
+            filled[key] = _fill({}, child, path)
+    for key in sorted(map(str, value.keys() - named.keys()), key=lambda name: (name.casefold(), name)):
+        path = f"{where}.{key}" if where else key
+        if free is False:
+            raise BoveError(f"configuration: {path}: {_unknown(key, named)}")
+        if value[key] is not None:
+            filled[key] = _fill(value[key], free, path)
+    return filled
+
+
+def _kinds(schema: dict) -> list[str]:
+    if "anyOf" in schema:
+        return [kind for option in schema["anyOf"] for kind in _kinds(option)]
+    kind = schema.get("type", [])
+    return [kind] if isinstance(kind, str) else kind
+
+
+def _coerce(value: Any, kind: str) -> Any:
+    if kind in ("number", "integer") and isinstance(value, str | int | float) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except ValueError:
+            return value
+        if kind == "number":
+            return number
+        return int(value) if isinstance(value, int) else int(number) if number.is_integer() else number
+    if kind == "boolean" and isinstance(value, str):
+        return _BOOLEANS.get(value.lower(), value)
+    if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    return value
+
+
+def _unknown(key: str, known: Iterable[str]) -> str:
+    close = get_close_matches(key, known, n=1)
+    hint = f" did you mean {close[0]}?" if close else ""
+    return f"unknown key;{hint} allowed: {', '.join(known)}"
+
+
+def _explain(error) -> str:
+    """One line for a jsonschema error: the key, its value, what is allowed."""
+    where = ".".join(map(str, error.absolute_path)) or "top level"
+    value, rule = error.instance, error.validator_value
+    if error.validator == "required":
+        missing = ", ".join(key for key in rule if key not in value)
+        return f"configuration: {where}: {missing} is missing; add it"
+    if error.validator == "enum":
+        close = get_close_matches(str(value), [str(option) for option in rule], n=1)
+        hint = f" did you mean {close[0]}?" if close else ""
+        return f"configuration: {where}: {value!r} is not allowed;{hint} allowed: {', '.join(map(str, rule))}"
+    if error.validator in _RULES:
+        return f"configuration: {where}: {value!r} is not allowed; allowed: {_RULES[error.validator]} {rule}"
+    if error.validator == "type":
+        kinds = " or ".join([rule] if isinstance(rule, str) else rule)
+        return f"configuration: {where}: {value!r} has the wrong type; allowed: {kinds}"
+    return f"configuration: {where}: {error.message}"
+
+
+def _cross_check(config: dict) -> None:
+    """What one key asks of another."""
+    for section, choice, needed in (
+        ("vectors", "load", ("file",)),
+        ("vectors", "train", ("text",)),
+        ("parser", "load", ("tagger", "parser")),
+    ):
+        for key in needed:
+            if config[section]["source"] == choice and key not in config[section]:
+                raise BoveError(
+                    f"configuration: {section}.{key} is missing; {section}.source: {choice} needs it"
+                )
+    for name, dataset in config["datasets"].items():
+        for subset, files in dataset["subsets"].items():
+            where = f"configuration: datasets.{name}.subsets.{subset}.gold"
+            if dataset["task"] == "similarity" and "gold" not in files:
+                raise BoveError(f"{where} is missing; a similarity task needs its gold scores")
+            if dataset["task"] == "entailment" and "gold" in files:
+                raise BoveError(f"{where}: an entailment file has its labels in it; leave gold out")

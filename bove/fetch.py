@@ -1,0 +1,165 @@
+"""Downloads that are checked by hash, tried again where they fail, and written whole or not at all.
+
+Beside an output X lies X.json: the address, size and SHA-256 of what was fetched. Where nobody states a hash,
+the first download's is recorded there and a later one of the same address must have it too.
+"""
+
+import json
+import sys
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from shutil import copyfileobj
+from typing import IO
+
+from bove.errors import BoveError
+from bove.files import atomic_path, atomic_write, sha256
+
+TIMEOUT = 60  # seconds without a byte
+
+
+def fetch(
+    url: str,
+    output: Path,
+    known_hash: str | None = None,
+    members: tuple[str, ...] = (),
+    retries: int = 5,
+    tell: Callable[[str], None] = lambda line: None,
+) -> None:
+    """Download `url` to the file `output`, or the members of an archive to the folder `output`.
+
+    Args:
+        known_hash: "sha256:…" or "md5:…"; None takes the recorded hash, or records the first one.
+        members: names, or patterns of names, in the archive; they are written without their folders.
+        retries: how often to try again after a failed transfer or a wrong hash.
+        tell: gets a line about what was done.
+
+    Raises:
+        BoveError: the transfer fails every time, the hash is wrong, or the archive is not as asked for.
+    """
+    record = output.with_name(output.name + ".json")
+    hint = "check address and hash"
+    if known_hash is None and (known_hash := _recorded(record, url)):
+        hint = f"it is the first download's, kept in {record}; delete that to take the new file"
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=output.parent, prefix=f".{output.name}.") as name:
+            file = _download(url, known_hash, Path(name), retries, hint)
+            entry = {"url": url, "bytes": file.stat().st_size, "sha256": sha256(file)}
+            if known_hash is None:
+                tell(f"no hash is known for {url}: this one is taken and recorded, sha256 {entry['sha256']}")
+            _place(file, output, extract(file, members, Path(name, "members"), url) if members else [])
+    except OSError as e:
+        raise BoveError(f"{output}: can not be written ({e.strerror or e}); choose another place") from e
+    with atomic_write(record) as stream:
+        stream.write(json.dumps(entry, indent=1) + "\n")
+    tell(f"{output}: {entry['bytes']} bytes fetched, sha256 {entry['sha256']}")
+
+
+def _place(file: Path, output: Path, unpacked: list[Path]) -> None:
+    """Move what was fetched to its place: the file, or an archive's members into a folder."""
+    if unpacked:
+        output.mkdir(exist_ok=True)
+        for path in unpacked:
+            path.replace(output / path.name)
+    else:
+        with atomic_path(output) as path:  # gives it the permissions of a new file
+            file.replace(path)
+
+
+def extract(archive: Path, patterns: tuple[str, ...], folder: Path, name: str | None = None) -> list[Path]:
+    """Write the wanted members of a zip or tar archive into a folder, without the archive's own folders.
+
+    Nothing is written before every pattern is seen to match and every name to be safe.
+
+    Args:
+        name: what messages call the archive, by default its path.
+
+    Raises:
+        BoveError: no such member, an unsafe name, two members with one file name, or a damaged archive.
+    """
+    name = name or str(archive)
+    written = []
+    try:
+        with _opened(archive, name) as (names, open_member):
+            for member in _wanted(names, patterns, name):
+                path = folder / _base(member)
+                with open_member(member) as source, atomic_write(path, "wb") as target:
+                    copyfileobj(source, target, 1 << 20)
+                written.append(path)
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, RuntimeError) as e:
+        raise BoveError(f"{name}: damaged or locked archive ({e}); fetch it again") from e
+    return written
+
+
+def _recorded(record: Path, url: str) -> str | None:
+    """The hash that an earlier download of this address had."""
+    if not record.is_file():
+        return None
+    try:
+        entry = json.loads(record.read_text(encoding="utf-8"))
+        return f"sha256:{entry['sha256']}" if entry["url"] == url else None
+    except (ValueError, KeyError, TypeError) as e:
+        raise BoveError(f"{record}: not the record of a download ({e}); delete it") from e
+
+
+def _download(url: str, known_hash: str | None, folder: Path, retries: int, hint: str) -> Path:
+    import pooch
+    from requests.exceptions import RequestException
+
+    pooch.get_logger().setLevel("WARNING")
+    keeper = pooch.create(
+        folder, "", registry={"download": known_hash}, urls={"download": url}, retry_if_failed=retries
+    )
+    transfer = pooch.HTTPDownloader(timeout=TIMEOUT, progressbar=sys.stderr.isatty())
+    try:
+        return Path(keeper.fetch("download", downloader=transfer))
+    except RequestException as e:
+        raise BoveError(
+            f"{url}: not fetched in {retries + 1} tries ({e}); try later, or name a local file"
+        ) from e
+    except ValueError as e:
+        raise BoveError(f"{url}: what came does not have the hash {known_hash}; {hint}") from e
+
+
+@contextmanager
+def _opened(archive: Path, name: str) -> Iterator[tuple[list[str], Callable[[str], IO[bytes]]]]:
+    """The names of an archive's regular files, and how to open one."""
+    if zipfile.is_zipfile(archive):
+        with zipfile.ZipFile(archive) as packed:
+            yield [info.filename for info in packed.infolist() if not info.is_dir()], packed.open
+    elif tarfile.is_tarfile(archive):
+        with tarfile.open(archive) as packed:
+            yield [info.name for info in packed if info.isfile()], packed.extractfile
+    else:
+        raise BoveError(f"{name}: neither a zip nor a tar archive; leave members out to keep it as one file")
+
+
+def _wanted(names: list[str], patterns: tuple[str, ...], archive: str) -> list[str]:
+    wanted: dict[str, str] = {}
+    for pattern in patterns:
+        matches = [name for name in names if name == pattern or fnmatchcase(name, pattern)]
+        if not matches:
+            raise BoveError(
+                f"{archive}: has no member {pattern}; it has {', '.join(names[:8])}{' …' * (len(names) > 8)}"
+            )
+        for name in matches:
+            path = PurePosixPath(name)
+            if path.is_absolute() or ".." in path.parts or "\\" in name:
+                raise BoveError(
+                    f"{archive}: member {name} points outside its folder; this archive is not safe"
+                )
+            if wanted.setdefault(_base(name), name) != name:
+                raise BoveError(
+                    f"{archive}: {wanted[_base(name)]} and {name} have one file name; ask for one of them"
+                )
+    return list(wanted.values())
+
+
+def _base(member: str) -> str:
+    return PurePosixPath(member).name

@@ -1,0 +1,211 @@
+"""Downloads against a local server: hashes, retries, archives, and that failures leave nothing behind."""
+
+import hashlib
+import io
+import json
+import os
+import tarfile
+import threading
+import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from bove.cli.main import main
+from bove.errors import BoveError
+from bove.fetch import extract
+
+CONTENT = b"some vectors\n" * 1000
+
+
+class _Server(ThreadingHTTPServer):
+    def __init__(self):
+        self.files, self.failures, self.asked = {"/vectors.bin": CONTENT}, [], 0
+        super().__init__(("127.0.0.1", 0), _Handler)
+
+    def url(self, name):
+        return f"http://127.0.0.1:{self.server_port}/{name}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.server.asked += 1
+        body = self.server.files.get(self.path)
+        failure = self.server.failures.pop() if self.server.failures else None
+        status = failure if isinstance(failure, int) else 404 if body is None else 200
+        self.send_response(status)
+        body = body or b""
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if status == 200:
+            self.wfile.write(body[: len(body) // 2] if failure == "cut" else body)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch):
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pooch.core.time.sleep", lambda seconds: None)
+    server = _Server()
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def _fetch(server, name, output, *more):
+    return main(["fetch", "--name", "x", "--url", server.url(name), "--output", str(output), *more])
+
+
+def _zip(members):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as packed:
+        for name, text in members.items():
+            packed.writestr(name, text)
+    return stream.getvalue()
+
+
+def _umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _everything_under(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+@pytest.mark.parametrize("kind", ["sha256", "md5"])
+def test_a_file_with_the_right_hash_is_kept_and_recorded(server, tmp_path, kind):
+    output = tmp_path / "down" / "vectors"
+    assert _fetch(server, "vectors.bin", output, f"--{kind}", hashlib.new(kind, CONTENT).hexdigest()) == 0
+    assert output.read_bytes() == CONTENT
+    assert output.stat().st_mode & 0o777 == 0o666 & ~_umask()
+    record = json.loads((tmp_path / "down" / "vectors.json").read_text())
+    assert record == {
+        "url": server.url("vectors.bin"),
+        "bytes": len(CONTENT),
+        "sha256": hashlib.sha256(CONTENT).hexdigest(),
+    }
+
+
+def test_a_wrong_hash_is_one_line_and_leaves_nothing(server, tmp_path, capsys):
+    assert _fetch(server, "vectors.bin", tmp_path / "vectors", "--sha256", "0" * 64, "--retries", "1") == 2
+    error = [line for line in capsys.readouterr().err.splitlines() if line.startswith("bove fetch:")]
+    assert len(error) == 1
+    assert f"sha256:{'0' * 64}" in error[0]
+    assert server.asked == 2
+    assert _everything_under(tmp_path) == []
+
+
+@pytest.mark.parametrize("failure", [500, 404, "cut"])
+def test_a_transfer_that_fails_once_is_tried_again(server, tmp_path, failure):
+    server.failures = [failure]
+    assert _fetch(server, "vectors.bin", tmp_path / "vectors", "--retries", "2") == 0
+    assert server.asked == 2
+    assert (tmp_path / "vectors").read_bytes() == CONTENT
+
+
+def test_a_server_that_always_fails_is_one_line_and_leaves_nothing(server, tmp_path, capsys):
+    assert _fetch(server, "absent", tmp_path / "vectors", "--retries", "2") == 2
+    assert "not fetched in 3 tries" in capsys.readouterr().err
+    assert server.asked == 3
+    assert _everything_under(tmp_path) == []
+
+
+def test_without_a_hash_the_first_one_holds_from_then_on(server, tmp_path, capsys):
+    output = tmp_path / "vectors"
+    assert _fetch(server, "vectors.bin", output) == 0
+    assert hashlib.sha256(CONTENT).hexdigest() in capsys.readouterr().err
+    output.unlink()
+    assert _fetch(server, "vectors.bin", output) == 0
+    server.files["/vectors.bin"] = b"something else"
+    output.unlink()
+    assert _fetch(server, "vectors.bin", output, "--retries", "0") == 2
+    assert "vectors.json; delete that to take the new file" in capsys.readouterr().err
+    assert not output.exists()
+    (tmp_path / "vectors.json").unlink()
+    assert _fetch(server, "vectors.bin", output) == 0
+    assert output.read_bytes() == b"something else"
+
+
+def test_only_the_wanted_members_of_an_archive_are_written(server, tmp_path):
+    server.files["/sts.zip"] = _zip(
+        {"a/STS.gs.x.txt": "1\n", "a/STS.input.x.txt": "p\tq\n", "a/big.pdf": "no"}
+    )
+    assert _fetch(server, "sts.zip", tmp_path / "sts", "--member", "a/STS.*.txt") == 0
+    assert _everything_under(tmp_path) == ["sts", "sts.json", "sts/STS.gs.x.txt", "sts/STS.input.x.txt"]
+    assert (tmp_path / "sts" / "STS.input.x.txt").read_text() == "p\tq\n"
+
+
+@pytest.mark.parametrize("member", ["../evil.txt", "/evil.txt", "a/../../evil.txt", "a\\evil.txt"])
+def test_a_member_that_points_elsewhere_is_refused(server, tmp_path, capsys, member):
+    server.files["/bad.zip"] = _zip({"a/good.txt": "fine", member: "evil"})
+    assert _fetch(server, "bad.zip", tmp_path / "out", "--member", "*.txt") == 2
+    assert "not safe" in capsys.readouterr().err
+    assert _everything_under(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("members", "wanted", "complaint"),
+    [
+        ({"a/x.txt": "1"}, "b/x.txt", "has no member b/x.txt; it has a/x.txt"),
+        ({"a/x.txt": "1", "b/x.txt": "2"}, "*/x.txt", "have one file name"),
+    ],
+)
+def test_members_must_be_there_once(server, tmp_path, capsys, members, wanted, complaint):
+    server.files["/a.zip"] = _zip(members)
+    assert _fetch(server, "a.zip", tmp_path / "out", "--member", wanted) == 2
+    assert complaint in capsys.readouterr().err
+    assert _everything_under(tmp_path) == []
+
+
+def test_a_damaged_archive_leaves_nothing(server, tmp_path, capsys):
+    whole = bytearray(_zip({"a/x.txt": "first" * 100, "a/y.txt": "text" * 1000}))
+    place = whole.index(b"texttext") + 100
+    whole[place : place + 4] = b"TEXT"
+    server.files["/a.zip"] = bytes(whole)
+    assert _fetch(server, "a.zip", tmp_path / "out", "--member", "a/*") == 2
+    assert "damaged" in capsys.readouterr().err
+    assert _everything_under(tmp_path) == []
+
+
+def test_what_is_no_archive_has_no_members(server, tmp_path, capsys):
+    assert _fetch(server, "vectors.bin", tmp_path / "out", "--member", "x") == 2
+    assert "neither a zip nor a tar archive" in capsys.readouterr().err
+
+
+def test_tar_members_come_out_but_links_do_not(tmp_path):
+    archive = tmp_path / "a.tar.gz"
+    with tarfile.open(archive, "w:gz") as packed:
+        info = tarfile.TarInfo("a/x.txt")
+        info.size = 3
+        packed.addfile(info, io.BytesIO(b"abc"))
+        link = tarfile.TarInfo("a/link.txt")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        packed.addfile(link)
+    assert [path.name for path in extract(archive, ("a/*",), tmp_path / "out")] == ["x.txt"]
+    with pytest.raises(BoveError, match="has no member"):
+        extract(archive, ("a/link.txt",), tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--sha256", "abc"), ("--md5", "0" * 64), ("--retries", "-1")], ids=lambda value: value[0]
+)
+def test_arguments_that_can_not_be_meant_are_refused(server, tmp_path, capsys, arguments):
+    assert _fetch(server, "vectors.bin", tmp_path / "x", *arguments) == 2
+    assert arguments[0] in capsys.readouterr().err
+    assert server.asked == 0
+
+
+def test_an_output_that_can_not_be_written_is_one_line(server, tmp_path, capsys):
+    (tmp_path / "taken").mkdir()
+    assert _fetch(server, "vectors.bin", tmp_path / "taken") == 2
+    (tmp_path / "file").write_text("")
+    assert _fetch(server, "vectors.bin", tmp_path / "file" / "x") == 2
+    assert capsys.readouterr().err.count("can not be written") == 2

@@ -1,0 +1,222 @@
+"""The configuration: how files merge, what stays text, what becomes a number, and what a mistake says."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bove.config import load, load_schema, resolve, store, summary
+from bove.errors import BoveError
+
+ROOT = Path(__file__).parent.parent
+SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
+SMALL = """
+run: small
+treebank: {train: train.conll, dev: dev.conll}
+vectors: {file: vectors.bin}
+datasets:
+  sts: {label: STS, task: similarity, subsets: {a: {input: a.txt, gold: a.gs}}}
+"""
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Resolve YAML texts, merged in their order, and `key=value` assignments."""
+
+    def resolved(*texts, assignments=()):
+        files = []
+        for number, text in enumerate(texts):
+            files.append(tmp_path / f"{number}.yaml")
+            files[-1].write_text(text, encoding="utf-8")
+        return resolve(load(files, SCHEMA, assignments), SCHEMA)
+
+    return resolved
+
+
+def _keys(schema, where=()):
+    """(path, schema) of every key, those with free names as `*`."""
+    children = list(schema.get("properties", {}).items())
+    if isinstance(schema.get("additionalProperties"), dict):
+        children.append(("*", schema["additionalProperties"]))
+    for name, child in children:
+        yield (*where, name), child
+        yield from _keys(child, (*where, name))
+
+
+def test_every_key_is_described_and_no_section_takes_unknown_keys():
+    for path, schema in _keys(load_schema(SCHEMA)):
+        assert schema.get("description"), path
+        if schema.get("type") == "object":
+            assert "additionalProperties" in schema, path
+
+
+def test_the_manual_names_every_key():
+    manual = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
+    for path, _ in _keys(load_schema(SCHEMA)):
+        if path[-1] != "*":
+            assert f"`{path[-1]}`" in manual, path
+
+
+def test_what_is_left_out_has_the_schema_s_default(read):
+    config, seen = read(SMALL), 0
+    for path, schema in _keys(load_schema(SCHEMA)):
+        if "default" in schema and "*" not in path:
+            value = config
+            for name in path:
+                value = value[name]
+            assert value == schema["default"], path
+            seen += 1
+    assert seen > 30
+
+
+@pytest.mark.parametrize("name", ["2024_01", "010", "no", "1e3", "0x10", "2024-01-05", "null_run", "1.50"])
+@pytest.mark.parametrize("how", ["file", "command line"])
+def test_names_stay_as_they_are_written(read, name, how):
+    if how == "file":
+        text = SMALL.replace("run: small", f"run: {name}").replace("label: STS", f"label: {name}")
+        config = read(text.replace("sts:", "2014:"))
+        assert config["datasets"]["2014"]["label"] == name
+    else:
+        config = read(SMALL, assignments=[f"run={name}"])
+    assert config["run"] == name
+
+
+@pytest.mark.parametrize("text", ["1e-3", "0.001", "'0.001'", "1.0e-3", "1E-3"])
+def test_numbers_may_have_any_form(read, text):
+    assert read(SMALL + f"model: {{als: {{tolerance: {text}}}}}")["model"]["als"]["tolerance"] == 0.001
+
+
+@pytest.mark.parametrize("text", ["1000", "1e3", "1000.0", "'1000'", "1_000"])
+def test_one_number_is_one_value_however_it_is_written(read, text):
+    config = read(SMALL + f"model: {{lambda_P: {text}}}\nvocabulary: {{min_relations: {text}}}")
+    assert repr(config["model"]["lambda_P"]) == "1000.0"
+    assert repr(config["vocabulary"]["min_relations"]) == "1000"
+
+
+def test_the_order_of_keys_makes_no_difference(read):
+    text = (
+        SMALL + "  b: {label: B, task: entailment, subsets: {x: {input: x}, y: {input: y}}}\nmodel: {rank: 5}"
+    )
+    given = yaml.safe_load(text)
+    turned = {key: given[key] for key in reversed(given)}
+    turned["datasets"] = {key: given["datasets"][key] for key in reversed(given["datasets"])}
+    first, second = read(text), read(yaml.safe_dump(turned, sort_keys=False))
+    assert yaml.safe_dump(first, sort_keys=False) == yaml.safe_dump(second, sort_keys=False)
+
+
+def test_later_files_and_assignments_win_key_by_key(read):
+    config = read(
+        SMALL + "model: {rank: 5, alpha: 2}",
+        "model: {alpha: 3}",
+        assignments=["model={lambda_E: 7}", "seed=9"],
+    )
+    model = config["model"]
+    assert (model["rank"], model["alpha"], model["lambda_E"], config["seed"]) == (5, 3.0, 7.0, 9)
+
+
+def test_null_removes_a_data_set_and_resets_a_key(read):
+    text = SMALL + "  b: {label: B, task: entailment, subsets: {x: {input: x}, y: {input: y}}}\nseed: 8"
+    config = read(text, "datasets: {sts: null, b: {subsets: {y: null}}}\nseed: null")
+    assert list(config["datasets"]) == ["b"]
+    assert list(config["datasets"]["b"]["subsets"]) == ["x"]
+    assert config["seed"] == load_schema(SCHEMA)["properties"]["seed"]["default"]
+
+
+def test_a_section_of_comments_alone_is_an_empty_one(read):
+    assert read(SMALL + "model:\n  # rank: 5\n") == read(SMALL)
+
+
+def test_anchors_and_merge_keys_work(read):
+    text = (
+        SMALL + "  b: &b {label: B, task: entailment, subsets: {x: {input: x}}}\n  c: {<<: *b, label: 010}\n"
+    )
+    config = read(text)
+    assert config["datasets"]["c"] == {**config["datasets"]["b"], "label": "010"}
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        ("modle: {}", "modle: unknown key; did you mean model? allowed: run, seed"),
+        ("model: {alpah: 1}", "model.alpah: unknown key; did you mean alpha? allowed: trainer, rank, alpha"),
+        ("model: {trainer: asl}", "model.trainer: 'asl' is not allowed; did you mean als? allowed: als, sgd"),
+        ("model: {rank: 0}", "model.rank: 0 is not allowed; allowed: at least 1"),
+        ("model: {rank: 2.5}", "model.rank: 2.5 has the wrong type; allowed: integer"),
+        ("model: {alpha: many}", "model.alpha: 'many' has the wrong type; allowed: number"),
+        ("model: {alpha: .nan}", "model.alpha: nan is no finite number"),
+        ("model: {alpha: .inf}", "model.alpha: inf is no finite number"),
+        ("model: {alpha: true}", "model.alpha: True has the wrong type"),
+        ("model: [1]", "model: [1] has the wrong type; allowed: object"),
+        ("vocabulary: {lookup: [exact, exact]}", "vocabulary.lookup:"),
+        ("vocabulary: {numbers: maybe}", "vocabulary.numbers: 'maybe' has the wrong type; allowed: boolean"),
+        ("systems: [bove, bvoe]", "systems.1: 'bvoe' is not allowed; did you mean bove?"),
+        ("parser: {source: load}", "parser.tagger is missing; parser.source: load needs it"),
+        ("sources: {x: {url: 'ftp://x'}}", "sources.x.url: 'ftp://x' is not allowed"),
+        ("sources: {a b: {file: x}}", "sources: 'a b' is not allowed"),
+        ("sources: {x: {sha256: 123}}", "sources.x.sha256: '123' is not allowed"),
+        ("seed: -1", "seed: -1 is not allowed; allowed: at least 0"),
+    ],
+)
+def test_a_mistake_names_its_key_its_value_and_what_is_allowed(read, extra, message):
+    with pytest.raises(BoveError) as error:
+        read(SMALL, extra)
+    assert str(error.value).startswith(f"configuration: {message}")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("run: small", "", "top level: run is missing"),
+        ("run: small", "run: ../up", "run: '../up' is not allowed"),
+        ("run: small", "run: ''", "run: '' is not allowed"),
+        (", dev: dev.conll", "", "treebank: dev is missing"),
+        ("file: vectors.bin", "source: train", "vectors.text is missing"),
+        (", gold: a.gs", "", "datasets.sts.subsets.a.gold is missing"),
+        ("similarity", "entailment", "datasets.sts.subsets.a.gold: an entailment file has its labels"),
+        ("{a: {input: a.txt, gold: a.gs}}", "{}", "datasets.sts.subsets"),
+    ],
+)
+def test_what_is_missing_is_named(read, old, new, message):
+    with pytest.raises(BoveError) as error:
+        read(SMALL.replace(old, new))
+    assert str(error.value).startswith(f"configuration: {message}")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: [", "0.yaml: not valid YAML"),
+        ("just text", "0.yaml: holds 'just text'; write keys and values"),
+        ("seed: 1\nseed: 2", "0.yaml: key 'seed' stands twice"),
+        ("model: {rank: 1, rank: 2}", "0.yaml: key 'rank' stands twice"),
+    ],
+)
+def test_a_malformed_file_is_named(read, text, message):
+    with pytest.raises(BoveError) as error:
+        read(text)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_file_and_a_bare_word_are_refused(tmp_path):
+    with pytest.raises(BoveError, match=r"absent\.yaml: configuration can not be read"):
+        load([tmp_path / "absent.yaml"], SCHEMA)
+    with pytest.raises(BoveError, match="'run' is no assignment"):
+        load([], SCHEMA, ["run"])
+
+
+def test_a_stored_configuration_reads_back_the_same_and_is_not_written_twice(read, tmp_path):
+    config = read(SMALL, assignments=["run=010"])
+    path = tmp_path / "results" / "config.yaml"
+    store(config, path)
+    before = path.stat().st_mtime_ns
+    store(config, path)
+    assert path.stat().st_mtime_ns == before
+    assert resolve(load([path], SCHEMA), SCHEMA) == config
+
+
+@pytest.mark.parametrize("name", ["config", "open", "paper"])
+def test_the_configurations_that_come_along_are_valid(name):
+    config = resolve(load([ROOT / "config" / f"{name}.yaml"], SCHEMA), SCHEMA)
+    assert f"rank {config['model']['rank']}" in summary(config)

@@ -1,0 +1,164 @@
+# What a run starts from: downloads or the built-in corpus, the vocabulary, word vectors, the treebank's graphs.
+
+
+for name, source in sources.used(CONFIG).items():
+    if sources.kind(source) == "url":
+
+        rule:
+            name:
+                f"fetch_{name.replace('-', '_')}"
+            output:
+                files=sources.outputs(name, source),
+            log:
+                f"{sources.DOWNLOADS}/logs/{name}.log",
+            benchmark:
+                f"{sources.DOWNLOADS}/benchmarks/{name}.tsv"
+            conda:
+                ENVIRONMENT
+            threads: 1
+            resources:
+                mem_mb=500,
+                runtime=240,
+            params:
+                source=fetch_flags(name, source),
+                target=folder if "members" in source else only,
+            shell:
+                "bove fetch {params.source} --output {params.target:q} --log {log:q}"
+
+
+rule demo:
+    output:
+        files=expand(f"{RUN}/data/{{file}}", file=CORPUS_FILES),
+    log:
+        f"{RUN}/logs/demo.log",
+    benchmark:
+        f"{RUN}/benchmarks/demo.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        sentences=lambda wildcards: next(
+            source["sentences"]
+            for source in CONFIG["sources"].values()
+            if "sentences" in source
+        ),
+        seed=CONFIG["seed"],
+        folder=folder,
+        code=fingerprint("bove.cli.demo"),
+    shell:
+        "bove demo --sentences {params.sentences} --seed {params.seed} --output {params.folder:q} --log {log:q}"
+
+
+rule vocabulary:
+    input:
+        treebank=located(CONFIG["treebank"]["train"]),
+    output:
+        vocabulary=f"{RUN}/vocabulary.json",
+    log:
+        f"{RUN}/logs/vocabulary.log",
+    benchmark:
+        f"{RUN}/benchmarks/vocabulary.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=20,
+    params:
+        columns=CONFIG["treebank"]["columns"],
+        encoding=CONFIG["treebank"]["encoding"],
+        options=flags(
+            CONFIG["vocabulary"],
+            "min_words",
+            "min_tags",
+            "min_relations",
+            "lookup",
+            "adjacency",
+            "numbers",
+            "punctuation",
+        ),
+        code=fingerprint("bove.cli.vocabulary"),
+    shell:
+        "bove vocabulary --treebank {input.treebank:q} --columns {params.columns} --encoding {params.encoding:q}"
+        " {params.options} --output {output.vocabulary:q} --log {log:q}"
+
+
+if CONFIG["vectors"]["source"] == "load":
+
+    rule load_vectors:
+        input:
+            vectors=located(CONFIG["vectors"]["file"]),
+        output:
+            vectors=f"{RUN}/vectors.safetensors",
+        log:
+            f"{RUN}/logs/vectors.log",
+        benchmark:
+            f"{RUN}/benchmarks/vectors.tsv"
+        conda:
+            ENVIRONMENT
+        threads: 1
+        resources:
+            mem_mb=4000,
+            runtime=60,
+        params:
+            options=flags(CONFIG["vectors"], "format", "limit"),
+            code=fingerprint("bove.cli.vectors"),
+        shell:
+            "bove vectors load --input {input.vectors:q} {params.options}"
+            " --output {output.vectors:q} --log {log:q}"
+
+else:
+
+    rule train_vectors:
+        input:
+            text=located(CONFIG["vectors"]["text"]),
+        output:
+            vectors=f"{RUN}/vectors.safetensors",
+        log:
+            f"{RUN}/logs/vectors.log",
+        benchmark:
+            f"{RUN}/benchmarks/vectors.tsv"
+        conda:
+            ENVIRONMENT
+        threads: 1
+        resources:
+            mem_mb=2000,
+            runtime=60,
+        params:
+            rank=CONFIG["model"]["rank"],
+            options=flags(
+                CONFIG["vectors"], "window", "epochs", "min_count", "negative"
+            ),
+            seed=CONFIG["seed"],
+            code=fingerprint("bove.cli.vectors"),
+        shell:
+            "bove vectors train --input {input.text:q} --dimensions {params.rank} {params.options}"
+            " --seed {params.seed} --output {output.vectors:q} --log {log:q}"
+
+
+rule encode_treebank:
+    input:
+        treebank=located(CONFIG["treebank"]["train"]),
+        vocabulary=rules.vocabulary.output.vocabulary,
+    output:
+        graphs=f"{RUN}/graphs/train.safetensors",
+    log:
+        f"{RUN}/logs/encode/train.log",
+    benchmark:
+        f"{RUN}/benchmarks/encode/train.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    params:
+        columns=CONFIG["treebank"]["columns"],
+        encoding=CONFIG["treebank"]["encoding"],
+        code=fingerprint("bove.cli.encode"),
+    shell:
+        "bove encode --sentences {input.treebank:q} --columns {params.columns} --encoding {params.encoding:q}"
+        " --vocabulary {input.vocabulary:q} --output {output.graphs:q} --log {log:q}"

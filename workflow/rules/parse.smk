@@ -1,0 +1,113 @@
+# The tagger and the parser, and the data sets' sentences as trees. None of it needs the vocabulary.
+PARSER = CONFIG["parser"]
+
+if PARSER["source"] == "train":
+    TAGGER_FILE = f"{RUN}/parser/tagger.pt"
+    PARSER_FILE = f"{RUN}/parser/parser.pt"
+
+    rule train_tagger:
+        input:
+            treebank=located(CONFIG["treebank"]["train"]),
+            dev=located(CONFIG["treebank"]["dev"]),
+        output:
+            model=TAGGER_FILE,
+            report=f"{RUN}/parser/tagger.json",
+        log:
+            f"{RUN}/logs/train_tagger.log",
+        benchmark:
+            f"{RUN}/benchmarks/train_tagger.tsv"
+        conda:
+            ENVIRONMENT
+        threads: 1
+        resources:
+            mem_mb=3000,
+            runtime=120,
+        params:
+            columns=CONFIG["treebank"]["columns"],
+            preset=PARSER["preset"],
+            options=stanza_options(PARSER["tagger_options"]),
+            seed=CONFIG["seed"],
+            code=fingerprint("bove.cli.train_tagger"),
+        shell:
+            "bove train-tagger --treebank {input.treebank:q} --dev {input.dev:q} --columns {params.columns}"
+            " --preset {params.preset} {params.options} --seed {params.seed}"
+            " --output {output.model:q} --report {output.report:q} --log {log:q}"
+
+    rule train_parser:
+        input:
+            treebank=located(CONFIG["treebank"]["train"]),
+            dev=located(CONFIG["treebank"]["dev"]),
+        output:
+            model=PARSER_FILE,
+            report=f"{RUN}/parser/parser.json",
+        log:
+            f"{RUN}/logs/train_parser.log",
+        benchmark:
+            f"{RUN}/benchmarks/train_parser.tsv"
+        conda:
+            ENVIRONMENT
+        threads: 1
+        resources:
+            mem_mb=3000,
+            runtime=120,
+        params:
+            columns=CONFIG["treebank"]["columns"],
+            preset=PARSER["preset"],
+            options=stanza_options(PARSER["parser_options"]),
+            seed=CONFIG["seed"],
+            code=fingerprint("bove.cli.train_parser"),
+        shell:
+            "bove train-parser --treebank {input.treebank:q} --dev {input.dev:q} --columns {params.columns}"
+            " --preset {params.preset} {params.options} --seed {params.seed}"
+            " --output {output.model:q} --report {output.report:q} --log {log:q}"
+
+else:
+    TAGGER_FILE = located(PARSER["tagger"])
+    PARSER_FILE = located(PARSER["parser"])
+
+
+rule pairs:
+    input:
+        files=lambda wildcards: dataset_files(wildcards.dataset),
+    output:
+        pairs=f"{RUN}/pairs/{{dataset}}.jsonl",
+    log:
+        f"{RUN}/logs/pairs/{{dataset}}.log",
+    benchmark:
+        f"{RUN}/benchmarks/pairs/{{dataset}}.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        dataset=lambda wildcards: dataset_flags(wildcards.dataset),
+        code=fingerprint("bove.cli.pairs"),
+    shell:
+        "bove pairs {params.dataset} --output {output.pairs:q} --log {log:q}"
+
+
+rule parse:
+    input:
+        unpack(
+            lambda wildcards: parse_inputs(wildcards.dataset, TAGGER_FILE, PARSER_FILE)
+        ),
+        pairs=rules.pairs.output.pairs,
+    output:
+        parses=f"{RUN}/parses/{{dataset}}.conllu.gz",
+    log:
+        f"{RUN}/logs/parse/{{dataset}}.log",
+    benchmark:
+        f"{RUN}/benchmarks/parse/{{dataset}}.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=120,
+    params:
+        parser=lambda wildcards, input: parse_flags(input),
+        code=fingerprint("bove.cli.parse"),
+    shell:
+        "bove parse --pairs {input.pairs:q} {params.parser} --output {output.parses:q} --log {log:q}"
