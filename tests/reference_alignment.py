@@ -22,8 +22,6 @@ def snli(first, second):
 
 
 def sts(first, second):
-    """Harmonic mean of both directions, of positive numbers alone."""
+    """Harmonic mean of both directions; 0 where their sum is not positive."""
     a, b = snli(first, second), snli(second, first)
-    if a <= 1e-12 or b <= 1e-12:
-        return 0.0
-    return 2 / (1 / a + 1 / b)
+    return 2 * a * b / (a + b) if a + b > 0 else 0.0

@@ -115,7 +115,7 @@ def _checked(bags: Bags) -> Callable[[int], np.ndarray]:
 
 def _log(name: str, alignments: Alignments) -> None:
     log.info(
-        "%s: %d pairs scored, %d with an empty bag (scored 0), %d similarities 0 for a direction that is "
+        "%s: %d pairs scored, %d with an empty bag (scored 0), %d similarities with a direction that is "
         "not positive",
         name,
         len(alignments.values),

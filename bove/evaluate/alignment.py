@@ -3,9 +3,9 @@
     SNLI(S1, S2) = mean over j in S2 of max over i in S1 of cos(S1_i, S2_j)
     STS(S1, S2)  = 2 a b / (a + b) with a = SNLI(S1, S2), b = SNLI(S2, S1)
 
-What the formulas leave open: a zero vector has cosine 0 with every vector; an empty bag scores 0; the
-harmonic mean is one of positive numbers, so STS is 0 where a or b is not positive, which is also its limit
-there (the bare fraction would grow without bound as b nears -a).
+What the formulas leave open: a zero vector has cosine 0 with every vector; an empty bag scores 0; STS is 0
+where a + b is not positive. A pair with one direction that is not positive is counted, because the fraction
+is no mean there and may be large.
 """
 
 from collections import Counter
@@ -24,9 +24,9 @@ class Alignments:
     """Scores of n pairs.
 
     Attributes:
-        values: [n] float64 scores, in [-1, 1].
+        values: [n] float64 scores.
         empty: [n] bool, a bag of the pair has no vectors, so that the score is 0.
-        opposed: [n] bool, a similarity is 0 because a direction, with vectors on both sides, is not positive.
+        opposed: [n] bool, a direction of a similarity, with vectors on both sides, is not positive.
     """
 
     values: np.ndarray
@@ -52,7 +52,7 @@ def entailment_score(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def similarity_score(first: np.ndarray, second: np.ndarray) -> float:
-    """STS(S1, S2), the same in either order; 0 where either bag is empty or a direction not positive.
+    """STS(S1, S2), the same in either order; 0 where a bag is empty or the sum not positive.
 
     Args:
         first, second: [n, r] and [m, r] bags.
@@ -101,8 +101,8 @@ def _directions(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
 
 
 def _harmonic_mean(a: float, b: float) -> float:
-    return 2 * a * b / (a + b) if a > 0 and b > 0 else 0.0
+    return 2 * a * b / (a + b) if a + b > 0 else 0.0
 
 
 def _rounded(score: float) -> float:
-    return min(1.0, max(-1.0, round(score, DECIMALS))) + 0.0
+    return min(1.0, round(score, DECIMALS)) + 0.0

