@@ -27,7 +27,6 @@ CHECKPOINT = "bove-als-checkpoint"
 def register(parser: argparse.ArgumentParser) -> None:
     add_common_arguments(parser)
     add = parser.add_argument
-    add("--dtype", choices=("float32", "float64"), required=True, help="precision of training")
     add("--max-rounds", type=int, required=True, help="most rounds")
     add("--tolerance", type=float, required=True, help="stop where L improves by less than this share")
     add("--restart-every", type=int, required=True, help="rounds between restarts of E from 0 (0: none)")

@@ -46,6 +46,7 @@ def add_common_arguments(parser: argparse.ArgumentParser) -> None:
     add("--alpha", type=float, required=True, help="weight of relations against properties")
     for name in ("P", "R", "E"):
         add(f"--lambda-{name}", dest=f"lambda_{name}", type=float, required=True, help=f"penalty on {name}")
+    add("--dtype", choices=("float32", "float64"), required=True, help="precision of training")
     add("--seed", type=int, required=True, help="of the random start")
     add("--output", required=True, metavar="FILE", help="model.safetensors to write")
     add("--training-log", required=True, metavar="FILE", help="CSV to write: L by term, a row a round")
