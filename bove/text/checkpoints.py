@@ -61,6 +61,16 @@ def read_checkpoint(path: str | Path, kind: str) -> dict:
     return content
 
 
+def check_alone(path: str | Path, content: dict) -> None:
+    """Raise BoveError for a model that needs further files, as Stanza's published ones do."""
+    needs = [name for name in ("pretrain", "charlm", "bert_model") if content["config"].get(name)]
+    if needs:
+        raise BoveError(
+            f"{path}: needs further files ({', '.join(needs)}), which `bove parse` does not take; parse with "
+            f"Stanza yourself and give the trees with --parses, or train on your treebank"
+        )
+
+
 def write_checkpoint(path: str | Path, content: dict, kind: str, conventions: Conventions) -> None:
     """Write a model without the paths of its training run; the same content gives the same bytes."""
     import torch

@@ -15,7 +15,7 @@ from itertools import pairwise
 # Abbreviations that keep their stop, for treebanks too small to show them.
 _ABBREVIATIONS = (
     "Mr. Mrs. Ms. Dr. Prof. Rev. Gen. Sen. Rep. Gov. Lt. Col. Maj. Sgt. Capt. St. Ft. Mt. Jr. Sr. "
-    "Inc. Corp. Co. Ltd. Bros. vs. etc. Jan. Feb. Mar. Apr. Aug. Sept. Sep. Oct. Nov. Dec. Ave. "
+    "Inc. Corp. Co. Ltd. Bros. vs. v. etc. Jan. Feb. Mar. Apr. Aug. Sept. Sep. Oct. Nov. Dec. Ave. "
     "Blvd. approx. dept. ca. cf. al. Ph.D. e.g. i.e. a.m. p.m. U.S. U.K. U.N. D.C. No. Nos. Vol. "
     "Fig. Adm. Pres. Reps. Sens. Calif. Mass. Fla."
 ).split()

@@ -25,7 +25,7 @@ NO_FINAL_STOP = 0.3
 # Why a sentence is left out.
 EMPTY, UNTAGGED = "without tokens", "with untagged tokens"
 NO_HEAD, NO_ROOT, TWO_ROOTS, CYCLE = (
-    "with missing heads",
+    "with missing heads or labels",
     "without a root",
     "with several roots",
     "with a cycle",

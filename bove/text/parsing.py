@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bove.errors import BoveError
 from bove.text import tokens
-from bove.text.checkpoints import read_checkpoint, read_conventions, state_hash
+from bove.text.checkpoints import check_alone, read_checkpoint, read_conventions, state_hash
 from bove.text.conll import Sentence
 from bove.text.conventions import Conventions
 
@@ -91,11 +91,13 @@ class Parser:
             conventions: by default those that the parser's file holds, or else the defaults.
 
         Raises:
-            BoveError: a file that is missing or of another kind.
+            BoveError: a file that is missing, of another kind, or in need of further files.
         """
         if max_tokens < 1:
             raise BoveError(f"at most {max_tokens} tokens a sentence: give 1 or more")
         models = {"tagger": read_checkpoint(tagger, "tagger"), "parser": read_checkpoint(parser, "parser")}
+        for path, content in zip((tagger, parser), models.values(), strict=True):
+            check_alone(path, content)
         self.max_tokens = max_tokens
         self.conventions = conventions or read_conventions(models["parser"]) or Conventions()
         self.hashes = {kind: state_hash(content) for kind, content in models.items()}

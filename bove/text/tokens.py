@@ -14,7 +14,7 @@ from itertools import islice
 from bove.text.conventions import Conventions
 
 _LETTER = r"[^\W\d_]"
-_JOINED = r"(?:[\u0300-\u036f\u200d])"
+_JOINED = r"[\u0300-\u036f]"
 _PICTURE = r"[\U0001F000-\U0001FAFF\u2600-\u27BF\u2B00-\u2BFF]"
 _WORD = (
     rf"\w(?:\w|{_JOINED}|(?<={_LETTER})['’](?={_LETTER})|(?<={_LETTER})&(?={_LETTER})|(?<=\d)[.,:](?=\d))*"
@@ -23,22 +23,23 @@ _TOKEN = re.compile(
     rf"""
       (?P<whole> (?:https?|ftp)://[^\s<>"]*[^\s<>".,;:!?')\]]
         | www\.[^\s<>"]*[^\s<>".,;:!?')\]]
-        | [\w.+-]+@\w[\w-]*(?:\.\w[\w-]*)+
+        | (?<![\w.+-])[\w.+-]+@\w[\w-]*(?:\.\w[\w-]*)+
         | (?<![\w@])(?:\w[\w-]*\.)+(?:com|net|org|edu|gov|info|biz|co\.uk|tv)\b
               (?:/[^\s<>"]*[^\s<>".,;:!?')\]])?
-        | \w[\w#-]*(?:\.[\w-]+)*\.(?:docx?|xlsx?|pdf|html?|txt|jpe?g|gif|png|pptx?|zip|exe)\b
+        | (?<![\w#-])\w[\w#-]*(?:\.[\w-]+)*\.(?:docx?|xlsx?|pdf|html?|txt|jpe?g|gif|png|pptx?|zip|exe)\b
         | &\w+; | <3(?!\d) | -[LR][RSC]B- | (?:\\/)
         | (?<!\w)[@\#]\w*{_LETTER}\w*
         | (?<!\w)[<>]?[:;=][-o*'^]?(?:[)\](\[}}{{@|*/\\]+|[dDpPoO](?!\w))
-        | (?<!\w)[)(]+[-o*'^]?[:;=](?!\w)
+        | (?<![\w()])[)(]{{1,3}}[-o*'^]?[:;=](?!\w)
         | ``|''|`
         | (?:{_PICTURE}|[\U0001F1E6-\U0001F1FF]{{2}})(?:[\ufe0f\U0001F3FB-\U0001F3FF]|\u200d{_PICTURE})*
         | (?<!\w)(?:{_LETTER}\.){{2,}}
+        | (?<!\w)(?-i:[A-HJ-Z]\.(?=[A-Z][a-z]))
         | (?<![\w.])\w{{2,}}(?:\.\w{{2,}}){{2,}}
         | \d{{3}}-\d{{3}}-\d{{4}} | \d{{3}}-\d{{4}}(?!\d) | \d{{1,4}}[/-]\d{{1,2}}[/-]\d{{1,4}}
         | \d{{1,2}}/\d{{1,2}}(?!\d)
         | (?<![\w.])\.\d+
-        | (?<!\w)['’](?:\d\ds|em|til|cause|bout|n)(?!\w)
+        | (?<!\w)['’](?:\d\ds|em|til|cause|bout|n|s|re|ve|ll|d|m)(?!\w)
         | [.!?]{{2,}} | ([^\w\s()\[\]{{}}"'`])\2+ )
     | (?P<word> {_WORD}(?:[-/]{_WORD})* )
     | (?P<sign> . )
@@ -59,7 +60,11 @@ _DIVIDED = {
     "y'all": 2,
 }
 _UNIT = re.compile(r"(\d[\d.,:]*)(am|pm|a\.m|p\.m|k|km|kg|cm|mm|mph|hrs?|mins?|yrs?|gb|mb)", re.IGNORECASE)
+_LONGEST = 60  # characters of a form that can be kept whole
+_INITIAL = re.compile(r"[A-HJ-Z]\.")  # of a name, unless it ends the text; I is a pronoun
 _PARTS = re.compile(r"([-/])")
+
+_LOOSE_JOINER = re.compile(rf"(?<!{_PICTURE})(?<![\ufe0f])\u200d|\u200d(?!{_PICTURE})")
 
 _END = re.compile(r"[.!?…]+")
 _CLOSERS = frozenset("\"'”’)]}»") | {"''"}
@@ -69,15 +74,15 @@ _OPENERS = frozenset("\"'“‘([{«") | {"``", "`"}
 def normalise(text: str) -> str:
     """One line in Unicode NFC: white space is single spaces; format and control characters are gone.
 
-    Joiners stay (emoji need them); a lone surrogate, which no file can hold, becomes U+FFFD.
+    Joiners within emoji stay; a lone surrogate, which no file can hold, becomes U+FFFD.
     """
-    text = unicodedata.normalize("NFC", text)
+    text = _LOOSE_JOINER.sub("", unicodedata.normalize("NFC", text))
     kept = []
     for mark in text:
         kind = unicodedata.category(mark)
         if kind == "Cs":
             kept.append("\ufffd")
-        elif kind not in ("Cc", "Cf", "Cn", "Co") or mark == "\u200d" or mark.isspace():
+        elif kind not in ("Cc", "Cf") or mark == "\u200d" or mark.isspace():
             kept.append(mark)
     return " ".join("".join(kept).split())
 
@@ -92,8 +97,11 @@ def sentences(text: str, conventions: Conventions) -> list[list[str]]:
 def tokenise(text: str, conventions: Conventions) -> list[str]:
     """Tokens of a normalised text, each a piece of it: nothing is rewritten and nothing left out."""
     tokens: list[str] = []
-    for chunk in text.split():
+    chunks = text.split()
+    for number, chunk in enumerate(chunks, 1):
         start, stop = _kept_core(chunk, conventions)
+        if number < len(chunks) and _INITIAL.fullmatch(chunk):
+            start, stop = 0, len(chunk)
         for piece, whole in ((chunk[:start], False), (chunk[start:stop], True), (chunk[stop:], False)):
             if whole and piece:
                 tokens.append(piece)
@@ -105,6 +113,8 @@ def tokenise(text: str, conventions: Conventions) -> list[str]:
 def _kept_core(chunk, conventions) -> tuple[int, int]:
     """Where the longest form stands that the treebank keeps whole, between signs; (0, 0) if there is none."""
     first = 0
+    if len(chunk) > _LONGEST:
+        return 0, 0
     while first < len(chunk):
         last = len(chunk)
         while last > first:
@@ -159,11 +169,11 @@ def split_sentences(tokens: Iterable[str]) -> list[list[str]]:
 def _ends(tokens, start, place) -> bool:
     """Whether the tokens before `place` end a sentence that has a word in it."""
     last = place - 1
-    while last > start and tokens[last] in _CLOSERS:
+    while last > max(start, place - 4) and tokens[last] in _CLOSERS:
         last -= 1
-    return bool(_END.fullmatch(tokens[last])) and any(
-        mark.isalnum() for token in tokens[start:last] for mark in token
-    )
+    if not _END.fullmatch(tokens[last]):
+        return False
+    return any(mark.isalnum() for token in tokens[start:last] for mark in token)
 
 
 def _begins(tokens, start, place) -> bool:

@@ -1,0 +1,31 @@
+"""A few dozen sentences with trees, in Penn Treebank style, for tests that train a tagger or a parser."""
+
+from itertools import product
+from pathlib import Path
+
+from bove.text.conll import Sentence, write_conllu
+
+_NOUNS, _VERBS = ("dog", "cat", "girl", "boy", "horse"), ("sees", "follows", "likes")
+
+
+def tiny_sentences() -> list[Sentence]:
+    """`The dog sees a cat .`, and every third one with a quotation and brackets."""
+    out = []
+    for i, (noun, verb, other) in enumerate(product(_NOUNS, _VERBS, _NOUNS[:3])):
+        forms = ["The", noun, verb, "a", other, "."]
+        tags = ["DT", "NN", "VBZ", "DT", "NN", "."]
+        heads, relations = [2, 3, 0, 5, 3, 3], ["NMOD", "SBJ", "ROOT", "NMOD", "OBJ", "P"]
+        if i % 3 == 0:
+            forms[5:5] = ["-LRB-", "``", "well-known", "''", "-RRB-"]
+            tags[5:5] = ["-LRB-", "``", "JJ", "''", "-RRB-"]
+            heads[5:5], relations[5:5] = [8, 8, 5, 8, 8], ["P", "P", "APPO", "P", "P"]
+        out.append(Sentence(str(i), tuple(forms), tuple(tags), tuple(heads), tuple(relations)))
+    return out
+
+
+def write_treebank(path: Path, sentences: list[Sentence]) -> Path:
+    """Write sentences as CoNLL-U."""
+    with open(path, "w", encoding="utf-8") as stream:
+        for sentence in sentences:
+            write_conllu(stream, sentence)
+    return path
