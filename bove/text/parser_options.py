@@ -56,12 +56,12 @@ def _parser(hidden, biaffine, steps, interval) -> dict:
 PRESETS = {
     "tagger": {
         "tiny": _tagger(32, 16, 32, steps=30, interval=30),
-        "demo": _tagger(64, 32, 64, steps=350, interval=175),
+        "demo": _tagger(64, 32, 64, steps=300, interval=150),
         "full": _tagger(150, 64, 100, steps=3000, interval=300),
     },
     "parser": {
         "tiny": _parser(32, 32, steps=30, interval=30),
-        "demo": _parser(64, 64, steps=250, interval=125),
+        "demo": _parser(64, 64, steps=200, interval=100),
         "full": _parser(128, 64, steps=2400, interval=300),
     },
 }

@@ -211,7 +211,7 @@ def test_a_wrong_option_is_refused(change, message):
 
 def test_a_file_that_could_run_code_is_not_opened(tmp_path):
     path = tmp_path / "trap.pt"
-    path.write_bytes(pickle.dumps({"model": socket.socket}))
+    path.write_bytes(pickle.dumps({"model": socket.socket}, protocol=2))
     with pytest.raises(BoveError, match="read safely"):
         read_checkpoint(path, "tagger")
     torch.save({"model": {}, "vocab": {"upos": 1}, "config": {"f": print}}, path)
