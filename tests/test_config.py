@@ -50,11 +50,23 @@ def test_every_key_is_described_and_no_section_takes_unknown_keys():
             assert "additionalProperties" in schema, path
 
 
-def test_the_manual_names_every_key():
+def test_the_manual_has_every_key_with_its_default_and_description():
     manual = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
-    for path, _ in _keys(load_schema(SCHEMA)):
-        if path[-1] != "*":
-            assert f"`{path[-1]}`" in manual, path
+    for path, schema in _keys(load_schema(SCHEMA)):
+        description = " ".join(schema["description"].split())
+        if path[-1] == "*":
+            continue
+        if schema.get("properties") or path in (("sources",), ("datasets",)):
+            assert f"## {'.'.join(path)}\n\n{description}" in manual, path
+        else:
+            default = f"`{_yaml(schema['default'])}` " if "default" in schema else ""
+            assert f"| `{path[-1]}` | {default}| {description}" in manual, path
+        for value in schema.get("enum", []):
+            assert f"`{value}`" in manual, path
+
+
+def _yaml(value):
+    return yaml.safe_dump(value, default_flow_style=True).removesuffix("\n").removesuffix("\n...")
 
 
 def test_what_is_left_out_has_the_schema_s_default(read):

@@ -1,0 +1,39 @@
+# make demo    run the built-in demo and show its tables
+# make test    run the test suite
+# make lint    check style and workflow
+# Each makes the virtual environment .venv first, once. `make demo CORES=4` uses four cores.
+
+PYTHON ?= python3
+VENV ?= .venv
+CORES ?= 2
+# Address of PyTorch's CPU wheels, if the default build of PyTorch (with CUDA, several GB) is not wanted.
+TORCH_INDEX ?=
+
+STAMP := $(VENV)/.installed
+IN := "$(VENV)/bin/python" -m
+
+.PHONY: demo test lint
+
+demo: $(STAMP)
+	$(IN) snakemake --cores $(CORES)
+	@printf '\n'; cat results/demo/tables/sts.md results/demo/tables/snli.md
+	@printf '\nThe tables are in %s/results/demo/tables.\n' "$$PWD"
+
+test: $(STAMP)
+	OMP_NUM_THREADS=1 $(IN) pytest
+
+lint: $(STAMP)
+	$(IN) ruff check .
+	$(IN) ruff format --check .
+	$(IN) snakefmt --check Snakefile workflow
+	$(IN) snakemake --lint
+
+$(STAMP): requirements.lock pyproject.toml
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Python 3.11 or newer is needed, and $(PYTHON) is not; name another with: make PYTHON=python3.12" >&2; \
+	  exit 1; }
+	"$(PYTHON)" -m venv "$(VENV)"
+	$(if $(TORCH_INDEX),$(IN) pip install --quiet --index-url "$(TORCH_INDEX)" "$$(grep '^torch==' requirements.lock)")
+	$(IN) pip install --quiet -r requirements.lock
+	$(IN) pip install --quiet --no-deps --no-build-isolation -e .
+	@touch "$@"

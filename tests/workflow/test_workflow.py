@@ -1,0 +1,146 @@
+"""The plan of each configuration, and what the workflow says about mistakes before anything runs."""
+
+import re
+
+import pytest
+import yaml
+
+from bove.demo import FILES
+
+EVERY_SYSTEM = ("word-vectors", "properties-only", "bove")
+ALWAYS = {"vocabulary": 1, "encode_treebank": 1, "train_tagger": 1, "train_parser": 1, "tables": 1}
+
+
+def _each(data_sets):
+    """Jobs that there are for each data set."""
+    return {"pairs": data_sets, "parse": data_sets, "encode": data_sets, "infer": 2 * data_sets} | {
+        "look_up_words": data_sets,
+        "score": data_sets,
+    }
+
+
+def _write(path, text=""):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def paper_files(checkout):
+    """What config/paper.yaml expects to lie there."""
+    config = yaml.safe_load((checkout.folder / "config" / "paper.yaml").read_text(encoding="utf-8"))
+    for name in (config["treebank"]["train"], config["treebank"]["dev"], config["vectors"]["file"]):
+        _write(checkout.folder / name)
+
+
+def test_the_demo_makes_everything_itself(checkout):
+    plan = checkout.planned()
+    assert plan == {**ALWAYS, **_each(2), "demo": 1, "train_vectors": 1, "train_als": 1}
+
+
+def test_the_open_configuration_fetches_what_it_needs(checkout):
+    plan = checkout.planned("--configfile", "config/open.yaml")
+    fetched = ("snli", "sts_2014", "sts_2015", "treebank_dev", "treebank_train", "vectors")
+    fetches = {f"fetch_{name}": 1 for name in fetched}
+    assert plan == {**ALWAYS, **_each(3), **fetches, "load_vectors": 1, "train_als": 1}
+
+
+def test_with_local_files_nothing_is_fetched(checkout, tmp_path):
+    for name in ("deft-forum", "deft-news", "headlines", "images", "OnWN", "tweet-news"):
+        for kind in ("input", "gs"):
+            _write(tmp_path / "my sts" / f"STS.{kind}.{name}.txt")
+    own = {
+        "sources": {
+            "treebank-train": {"file": _write(tmp_path / "train")},
+            "treebank-dev": {"file": _write(tmp_path / "dev")},
+            "vectors": {"file": _write(tmp_path / "vectors")},
+            "sts-2014": {"file": str(tmp_path / "my sts")},
+        },
+        "datasets": {"STS-2015": None, "SNLI": None},
+    }
+    path = _write(tmp_path / "my.yaml", yaml.safe_dump(own))
+    plan = checkout.planned("--configfile", "config/open.yaml", path)
+    assert plan == {**ALWAYS, **_each(1), "load_vectors": 1, "train_als": 1}
+
+
+def test_the_paper_s_configuration_trains_by_gradient_descent(checkout, paper_files):
+    plan = checkout.planned("--configfile", "config/paper.yaml")
+    fetches = {f"fetch_{name}": 1 for name in ("snli", "sts_2014", "sts_2015")}
+    assert plan == {**ALWAYS, **_each(3), **fetches, "load_vectors": 1, "train_sgd": 1}
+
+
+def test_own_parses_and_own_models_replace_the_parser(checkout, tmp_path):
+    trees = _write(tmp_path / "trees.conllu")
+    own = _write(tmp_path / "own.yaml", yaml.safe_dump({"datasets": {"sts": {"parses": trees}}}))
+    given = f"parser={{source: load, tagger: '{_write(tmp_path / 't')}', parser: '{_write(tmp_path / 'p')}'}}"
+    arguments = ("--configfile", "config/config.yaml", own)
+    plan = checkout.planned(*arguments)
+    assert (plan["parse"], plan["train_parser"]) == (2, 1)
+    only_own = checkout.planned(*arguments, "--config", "datasets={snli: null}")
+    assert (only_own["parse"], "train_parser" in only_own) == (1, False)
+    loaded = checkout.planned(*arguments, "--config", given)
+    assert loaded["parse"] == 2
+    assert "train_tagger" not in loaded and "train_parser" not in loaded
+
+
+def test_fewer_systems_mean_fewer_jobs(checkout):
+    plan = checkout.planned("--config", "systems=[word-vectors]")
+    assert plan["look_up_words"] == 2
+    assert not {"train_als", "infer", "encode"} & set(plan)
+
+
+def test_names_go_into_paths_as_they_are_written(checkout):
+    done = checkout.snakemake("--dry-run", "--config", "run=010")
+    assert "results/010/tables/scores.csv" in done.stdout + done.stderr
+
+
+def test_no_key_of_the_default_configuration_leaks_into_another(checkout, paper_files):
+    done = checkout.snakemake("--dry-run", "--configfile", "config/paper.yaml")
+    assert "results/paper/tables" in done.stdout + done.stderr
+    assert "demo" not in re.sub("Command:.*", "", done.stdout + done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("own", "message"),
+    [
+        ({"model": {"alpah": 1}}, "configuration: model.alpah: unknown key; did you mean alpha?"),
+        ({"model": {"rank": "many"}}, "configuration: model.rank: 'many' has the wrong type"),
+        (
+            {"treebank": {"train": "absent.conll"}},
+            "configuration: treebank.train: absent.conll: no such file",
+        ),
+        ({"treebank": {"train": "config"}}, "configuration: treebank.train: config: is a folder, not a file"),
+        (
+            {"treebank": {"dev": "source:corups/x"}},
+            "treebank.dev: no source 'corups'; did you mean 'corpus'?",
+        ),
+        ({"treebank": {"dev": "source:corpus/x"}}, "treebank.dev: source 'corpus' has no file 'x'"),
+        ({"sources": {"x": {}}}, "configuration: sources.x: has no url, file or sentences"),
+        ({"sources": {"x": {"url": "https://h/a", "members": ["a/c", "b/c"]}}}, "have one file name"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2_before_anything_runs(checkout, tmp_path, own, message):
+    path = _write(tmp_path / "own.yaml", yaml.safe_dump(own))
+    done = checkout.snakemake("--configfile", "config/config.yaml", path)
+    assert done.returncode == 2
+    said = [line for line in done.stderr.split("\n") if line and not line.startswith("Using workflow")]
+    assert len(said) == 1
+    assert message in said[0]
+    assert not (checkout.folder / "results").exists()
+
+
+def test_a_dry_run_writes_nothing(checkout):
+    checkout.planned()
+    assert not (checkout.folder / "results").exists()
+
+
+def test_snakemake_has_nothing_to_criticise(checkout):
+    done = checkout.snakemake("--lint")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_demo_has_every_file_that_its_configuration_names(checkout):
+    text = (checkout.folder / "config" / "config.yaml").read_text(encoding="utf-8")
+    named = set(re.findall(r"source:corpus/([^\s,}]+)", text))
+    assert named <= set(FILES)
+    assert set(FILES) <= named, "the demo writes files that nothing reads"
