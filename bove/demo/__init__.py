@@ -1,0 +1,5 @@
+"""The built-in corpus: English sentences from a grammar, with trees, predicates and labelled pairs.
+
+Modules build on one another in this order: tables (`nouns`, `verbs`), `lexicon`, `tree`, `frames`, realisation
+(`phrases`, `clauses`), sampling (`things`, `sampler`), `changes` and `swaps` of frames, `pairs`, `corpus`.
+"""

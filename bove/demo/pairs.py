@@ -1,0 +1,204 @@
+"""Pairs of sentences with a similarity or an entailment label that follows from how they were made.
+
+Similarity, from 5 (the same) to 0 (nothing shared), before a seeded jitter of a few tenths:
+
+    same 5.0 · synonyms, fragment 4.8 · order 4.7 · voice 4.6 · tense 4.0 · drop, add 3.8 · hypernym 3.7 ·
+    figures 3.4 · attachment 3.2 · argument 2.6 · bindings, antonym 2.4 · clauses, negate, event 2.2 ·
+    speakers 1.8 · roles, rewritten (verb and argument) 1.6 · topic (one participant shared) 0.9 · unrelated 0.2
+
+Synonyms on top of another change cost 0.1. Entailment: what is dropped, generalised or said otherwise follows;
+what is added may or may not hold; other participants, events, opposites and exchanged roles contradict.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+
+from bove.demo import changes, swaps
+from bove.demo.clauses import sentence
+from bove.demo.frames import Adjunct, Clause, Frame, Thing
+from bove.demo.sampler import Sampler
+from bove.demo.tree import Token, detokenise
+
+GOLD = {
+    "same": 5.0, "synonyms": 4.8, "fragment": 4.8, "order": 4.7, "voice": 4.6, "tense": 4.0, "drop": 3.8,
+    "add": 3.8, "hypernym": 3.7, "figures": 3.4, "attachment": 3.2, "argument": 2.6, "bindings": 2.4,
+    "antonym": 2.4, "clauses": 2.2, "negate": 2.2, "event": 2.2, "speakers": 1.8, "roles": 1.6,
+    "rewritten": 1.6, "topic": 0.9, "unrelated": 0.2,
+}  # fmt: skip
+CHANGES = {
+    name: getattr(module, name)
+    for module, names in (
+        (
+            changes,
+            "synonyms fragment order voice tense drop add hypernym figures argument antonym negate event",
+        ),
+        (swaps, "attachment bindings clauses speakers roles"),
+    )
+    for name in names.split()
+}
+# how often each set uses each recipe
+SETS = {
+    "paraphrase": {"same": 2, "synonyms": 14, "order": 8, "voice": 7, "tense": 6, "hypernym": 6, "argument": 8,
+                   "event": 8, "roles": 10, "rewritten": 8, "topic": 8, "unrelated": 8},
+    "roles": {"same": 3, "synonyms": 14, "order": 6, "voice": 6, "drop": 6, "argument": 6, "bindings": 10,
+              "clauses": 10, "speakers": 12, "roles": 20, "topic": 6, "unrelated": 4},
+    "news": {"same": 2, "synonyms": 14, "tense": 6, "drop": 10, "figures": 10, "voice": 4, "antonym": 6, "argument": 8,
+             "speakers": 10, "roles": 10, "rewritten": 6, "topic": 8, "unrelated": 6},
+    "captions": {"same": 2, "synonyms": 14, "fragment": 8, "drop": 8, "add": 8, "hypernym": 8, "argument": 8,
+                 "event": 8, "roles": 16, "bindings": 6, "topic": 8, "unrelated": 8},
+    "modifiers": {"synonyms": 12, "drop": 14, "add": 14, "bindings": 18, "attachment": 8, "antonym": 8,
+                  "negate": 4, "argument": 6, "roles": 8, "topic": 6, "unrelated": 6},
+    "definitions": {"synonyms": 16, "drop": 10, "add": 8, "hypernym": 10, "argument": 10, "event": 8,
+                    "roles": 14, "bindings": 6, "antonym": 6, "topic": 8, "unrelated": 8},
+}  # fmt: skip
+KINDS = {"speakers": ("say",), "roles": ("trans", "ditrans", "ask"), "figures": ("change", "trans")}
+ENTAILMENT = {
+    "entailment": {"drop": 5, "drop drop": 4, "hypernym": 3, "drop hypernym": 3, "synonyms": 3, "drop synonyms": 3,
+                   "voice": 2, "drop voice": 2, "fragment": 1, "drop fragment": 2, "exists": 2},
+    "neutral": {"add": 6, "drop add": 6, "add add": 3, "bindings": 3, "attachment": 2, "synonyms add": 2},
+    "contradiction": {"roles": 7, "drop roles": 4, "argument": 3, "drop argument": 2, "event": 3, "drop event": 2,
+                      "antonym": 3, "negate": 2},
+}  # fmt: skip
+TRIES = 2000
+
+
+@dataclass(frozen=True)
+class Example:
+    """A pair as it was made: the recipe, both token sequences, and the label (0 to 5, or SNLI's)."""
+
+    recipe: str
+    first: tuple[Token, ...]
+    second: tuple[Token, ...]
+    label: float | str
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        return detokenise(self.first), detokenise(self.second)
+
+
+def similarity_set(name: str, seed: int, size: int) -> list[Example]:
+    """The pairs of one set, drawn from its recipes."""
+    rng = random.Random(f"{seed}:sts:{name}")
+    s = Sampler(rng)
+    out = []
+    for _ in range(size):
+        recipe = s.weighted(SETS[name])
+        first, second, label = _similar(s, name, recipe)
+        if s.chance(0.5):
+            first, second = second, first
+        stop = name != "definitions"
+        out.append(Example(recipe, sentence(first, stop), sentence(second, stop), label))
+    return out
+
+
+def base(s: Sampler, name: str, recipe: str = "") -> Frame:
+    """A first sentence for a set; in `roles` every one gives room for some exchange, whatever is made of it."""
+    if name == "definitions":
+        return s.gloss()
+    style = {"news": "news", "captions": "caption"}.get(name, "plain")
+    kinds = KINDS.get(recipe, ())
+    for _ in range(TRIES):
+        clause = s.clause(style, s.rng.choice(kinds) if kinds else "")
+        if clause.question or (clause.subject is not None and clause.subject.pronoun):
+            continue
+        if name != "roles" or any(swap(s, clause) for swap in (swaps.roles, swaps.speakers, swaps.clauses)):
+            return clause
+    raise AssertionError(f"no sentence for {name} in {TRIES} tries")
+
+
+def _similar(s: Sampler, name: str, recipe: str) -> tuple[Frame, Frame, float]:
+    for _ in range(TRIES):
+        first = base(s, name, recipe)
+        second = _made(s, name, recipe, first)
+        if second is None or (second == first) != (recipe == "same"):
+            continue
+        label = GOLD[recipe]
+        if recipe not in ("same", "synonyms", "topic", "unrelated") and s.chance(0.3):
+            again = changes.synonyms(s, second, 0.5)
+            second, label = (again, label - 0.1) if again is not None else (second, label)
+        return first, second, round(min(5.0, max(0.0, s.rng.gauss(label, 0.2))), 1)
+    raise AssertionError(f"no {recipe} pair for {name} in {TRIES} tries")
+
+
+def _made(s: Sampler, name: str, recipe: str, first: Frame) -> Frame | None:
+    if recipe == "same":
+        return first
+    if recipe == "unrelated":
+        return base(s, name)
+    if recipe == "topic":
+        return _topical(s, name, first)
+    if recipe == "rewritten":
+        other = changes.event(s, first)
+        return changes.argument(s, other) if other is not None else None
+    return CHANGES[recipe](s, first)
+
+
+def _topical(s: Sampler, name: str, first: Frame) -> Frame | None:
+    """Another sentence about one of the first one's participants."""
+    other = base(s, name)
+    if isinstance(first, Thing):
+        return replace(other, noun=first.noun) if other.cls == first.cls else None
+    if first.subject is None or other.subject is None or other.verb is None:
+        return None
+    return (
+        replace(other, subject=first.subject) if first.subject.cls in other.verb.synset.selects[0] else None
+    )
+
+
+def entailment_set(part: str, seed: int, premises: int) -> list[Example]:
+    """For every premise three hypotheses: entailment, neutral, contradiction."""
+    s = Sampler(random.Random(f"{seed}:snli:{part}"))
+    out = []
+    while len(out) < 3 * premises:
+        premise = _premise(s)
+        made = [_hypothesis(s, premise, label) for label in ENTAILMENT]
+        if all(made):
+            first = sentence(premise)
+            out += [
+                Example(r, first, sentence(h), label) for (r, h), label in zip(made, ENTAILMENT, strict=True)
+            ]
+    return out
+
+
+def _premise(s: Sampler) -> Clause:
+    """A caption, or at times a plain sentence, about a visible event with some detail."""
+    while True:
+        clause = s.clause(*(("caption", "") if s.chance(0.75) else ("plain", "trans")))
+        if (
+            clause.question
+            or clause.negated
+            or clause.modal
+            or clause.subject is None
+            or clause.subject.pronoun
+        ):
+            continue
+        if len(sentence(clause)) >= 7:
+            return clause
+
+
+def _hypothesis(s: Sampler, premise: Clause, label: str) -> tuple[str, Frame] | None:
+    for _ in range(12):
+        recipe = s.weighted(ENTAILMENT[label])
+        frame: Frame | None = premise
+        for step in recipe.split():
+            frame = exists(s, frame) if step == "exists" else CHANGES[step](s, frame)
+            if frame is None:
+                break
+        if frame is not None and frame != premise:
+            again = changes.synonyms(s, frame, 0.5) if s.chance(0.25) else None
+            return recipe, again or frame
+    return None
+
+
+def exists(s: Sampler, clause: Clause) -> Clause | None:
+    """`There is a dog in the park`: that the subject is there."""
+    thing = clause.subject
+    if thing.noun is None or thing.relative or thing.other or thing.owner or clause.tense != "present":
+        return None
+    where = tuple(a for a in clause.adjuncts if a.label == "LOC")
+    determiner = "some" if thing.plural or thing.noun.synset.mass else "a"
+    inner: tuple[Adjunct, ...] = thing.adjuncts if not where else ()
+    state = replace(thing, determiner="" if thing.numeral else determiner, adjuncts=inner)
+    return Clause(None, None, state=state, adjuncts=where, tense="present")
