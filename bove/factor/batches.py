@@ -53,6 +53,23 @@ class Batch:
         return sp.csr_array((ones, (row, column)), shape=(rows, rows * 2 * d))
 
     @cached_property
+    def _adjacency(self) -> dict:
+        return {}
+
+    def adjacency(self, k: int, dtype) -> sp.csr_array:
+        """[b n, b n] X_k of every graph of the batch, block by block; made once."""
+        if (k, dtype) not in self._adjacency:
+            self._adjacency[k, dtype] = self._make_adjacency(k, dtype)
+        return self._adjacency[k, dtype]
+
+    def _make_adjacency(self, k, dtype):
+        arcs = self.relation == k
+        head = self.graph[arcs] * self.n + self.head[arcs]
+        dependent = self.graph[arcs] * self.n + self.dependent[arcs]
+        shape = (self.size * self.n,) * 2
+        return sp.csr_array((np.ones(len(head), dtype), (head, dependent)), shape=shape)
+
+    @cached_property
     def cells(self) -> dict[int, np.ndarray]:
         """Relation k → flat positions of its arcs in a [b, n, n] array."""
         flat = (self.graph * self.n + self.head) * self.n + self.dependent

@@ -62,30 +62,35 @@ class EStep:
 
     def neighbours(self, batch: Batch):
         """What `step` needs of the batch's arcs; make it once for several steps."""
+        if batch.n > self.R.shape[1]:
+            return [batch.adjacency(k, self.P.dtype) for k in range(len(self.R))]
         return batch.neighbours(len(self.R), self.P.dtype)
 
     def step(self, E: np.ndarray, n: int, base: np.ndarray, neighbours) -> np.ndarray:
         """One step of every graph of a batch: [b n, r] → [b n, r]."""
-        d, r, _ = self.R.shape
+        r = self.R.shape[1]
         if not self.related:
             return self._solve(self.C.copy(), base)
+        out = np.empty_like(E)
+        if n > r:
+            B = base + self.alpha * sum(
+                X @ (E @ R_k.T) + X.T @ (E @ R_k) for X, R_k in zip(neighbours, self.R, strict=True)
+            )
+            for s in range(0, len(E), n):
+                M = self._from_gram(E[s : s + n])
+                out[s : s + n] = self._solve(self.C + self.alpha * M, B[s : s + n])
+            return out
         H = E @ self.sides
         B = base + self.alpha * (neighbours @ H.reshape(-1, r))
-        out = np.empty_like(E)
         for s in range(0, len(E), n):
-            rows = slice(s, s + n)
-            M = self._long(E[rows]) if n > r else self._short(H[rows].reshape(-1, r))
-            out[rows] = self._solve(self.C + self.alpha * M, B[rows])
+            sides = H[s : s + n].reshape(-1, r)
+            out[s : s + n] = self._solve(self.C + self.alpha * (sides.T @ sides), B[s : s + n])
         return out
 
-    def _short(self, H):
-        return H.T @ H
-
-    def _long(self, E):
-        """The same sum from G, cheaper when the graph has more tokens than the rank."""
+    def _from_gram(self, E):
+        """Σ_k R_k G R_kᵀ + R_kᵀ G R_k, cheaper so when the graph has more tokens than the rank."""
         G = E.T @ E
-        R, Rt = self.R, self.R.transpose(0, 2, 1)
-        return sum(R_k @ (G @ Rt_k) + Rt_k @ (G @ R_k) for R_k, Rt_k in zip(R, Rt, strict=True))
+        return sum(R_k @ (G @ R_k.T) + R_k.T @ (G @ R_k) for R_k in self.R)
 
     def _solve(self, A, B):
         factor, info = self.potrf(A.T, lower=1, overwrite_a=1, clean=0)

@@ -1,0 +1,253 @@
+"""Which cells of W_s and X_s a mini-batch of stochastic gradient descent looks at.
+
+Every observed cell of the batch's sentences is there, with target 1 and weight 1, and beside it cells
+that are 0:
+
+* properties: for each observed (token, property) `negatives` draws from the properties that the token
+  lacks, each with the same probability;
+* relations, unbiased: for each observed (k, i, j) `negatives` draws from all zero cells of the sentence's
+  X, each with the same probability;
+* relations, contrastive: for each observed (k, i, j) `negatives` draws from the zero cells that differ
+  from it in one of k, i and j alone.
+
+Unbiased, a drawn cell weighs (zero cells of its token or sentence) / (draws for it), so that the expected
+sum over the sample is the sum over all cells; a token without a property and a sentence without an arc
+then count as one observed cell, or their zeros would never be seen. Contrastive, every drawn cell has one
+weight.
+
+All draws are made by number: the u-th zero of a group is found from the sorted observed cells, so that
+nothing is drawn in vain and a group without a zero simply gives none.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bove.factor.batches import _ranges
+from bove.graphs import GraphCorpus
+
+UNBIASED = "unbiased"
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Cells of a sparse 0/1 array.
+
+    Attributes:
+        index: one int64 array [m] a dimension.
+        target: [m] 1 where observed, else 0.
+        weight: [m] of the squared error.
+    """
+
+    index: tuple[np.ndarray, ...]
+    target: np.ndarray
+    weight: np.ndarray
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What one update sees.
+
+    Attributes:
+        tokens: [t] rows of E, none twice.
+        share: of all tokens, in (0, 1]; the penalties on P and R are scaled by it.
+        properties: cells (row within `tokens`, property).
+        relations: cells (relation, head, dependent), the latter two rows within `tokens`.
+    """
+
+    tokens: np.ndarray
+    share: float
+    properties: Cells
+    relations: Cells
+
+
+def draw_zeros(rng, cells, observed, offsets, draws) -> tuple[np.ndarray, np.ndarray]:
+    """Draw unobserved cells of groups, uniformly and with replacement.
+
+    Args:
+        cells: [g] cells of each group, numbered from 0.
+        observed: the observed cells, rising within each group, those of group q at
+            offsets[q] : offsets[q + 1].
+        draws: [g] how many to draw; a group whose cells are all observed gives none.
+
+    Returns:
+        The cells drawn and the group of each, group by group.
+    """
+    taken = np.diff(offsets)
+    zeros = cells - taken
+    group = np.repeat(np.arange(len(cells)), np.where(zeros > 0, draws, 0))
+    number = rng.integers(0, zeros[group])
+    # zeros are numbered over all groups; observed cell q of a group comes after (cell − q) of its zeros
+    base = np.cumsum(zeros) - zeros
+    owner = np.repeat(np.arange(len(cells)), taken)
+    before = observed - (np.arange(len(observed)) - offsets[owner]) + base[owner]
+    passed = np.searchsorted(before, base[group] + number, side="right") - offsets[group]
+    return number + passed, group
+
+
+class Sampler:
+    """Draws samples of one corpus.
+
+    Args:
+        corpus: graphs of which no cell is listed twice.
+        negatives: draws for each observed cell.
+        weight: of each draw, or `UNBIASED`.
+        relations: false leaves X out.
+
+    Attributes:
+        exhausted: name → how many have no zero cell to draw from: `tokens` that have every property;
+            `sentences` (unbiased) or `arcs` (contrastive).
+    """
+
+    def __init__(self, corpus: GraphCorpus, negatives: int, weight: float | str, relations: bool = True):
+        self.negatives, self.weight = negatives, weight
+        lengths, d = corpus.lengths, corpus.n_relations
+        owner = np.repeat(np.arange(corpus.n_tokens), np.diff(corpus.property_offsets))
+        sentence = np.repeat(np.arange(corpus.n_graphs), np.diff(corpus.arc_offsets))
+        n, first = lengths[sentence], corpus.token_offsets[sentence]
+        cell = (corpus.arc_relation * n + corpus.arc_head - first) * n + corpus.arc_dependent - first
+        order = np.lexsort((cell, sentence))
+        self.corpus = replace(
+            corpus,
+            properties=corpus.properties[np.lexsort((corpus.properties, owner))],
+            arc_relation=corpus.arc_relation[order],
+            arc_head=corpus.arc_head[order],
+            arc_dependent=corpus.arc_dependent[order],
+            arc_offsets=corpus.arc_offsets if relations else np.zeros_like(corpus.arc_offsets),
+        )
+        self.cell = cell[order]
+        self.relation_cells = d * lengths**2 * int(relations)
+        full = {"tokens": np.sum(np.diff(corpus.property_offsets) >= corpus.n_properties)}
+        if weight == UNBIASED:
+            arcs = np.diff(self.corpus.arc_offsets)
+            full["sentences"] = np.sum((arcs > 0) & (arcs >= self.relation_cells))
+        else:
+            self._corruptions(n, relations)
+            full["arcs"] = np.sum(np.diff(self.taken_offsets) >= self.corrupted)
+        self.exhausted = {name: int(count) for name, count in full.items() if count and negatives}
+
+    def sample(self, graphs: np.ndarray, rng: np.random.Generator) -> Sample:
+        """All observed cells of the given graphs, and new draws."""
+        tokens, _ = _ranges(self.corpus.token_offsets, graphs)
+        return Sample(
+            tokens,
+            len(tokens) / max(self.corpus.n_tokens, 1),
+            self._properties(tokens, rng),
+            self._relations(graphs, rng),
+        )
+
+    def _properties(self, tokens, rng) -> Cells:
+        entries, owner = _ranges(self.corpus.property_offsets, tokens)
+        observed = self.corpus.properties[entries]
+        count = np.bincount(owner, minlength=len(tokens))
+        cells = np.full(len(tokens), self.corpus.n_properties)
+        drawn, group, weight = self._draw(rng, cells, observed, count)
+        return _join((owner, observed), (group, drawn), weight)
+
+    def _relations(self, graphs, rng) -> Cells:
+        c = self.corpus
+        arcs, graph = _ranges(c.arc_offsets, graphs)
+        n = c.lengths[graphs]
+        start = np.cumsum(n) - n
+        shift = start[graph] - c.token_offsets[graphs][graph]
+        observed = c.arc_relation[arcs], c.arc_head[arcs] + shift, c.arc_dependent[arcs] + shift
+        if self.weight == UNBIASED:
+            cells = self.relation_cells[graphs]
+            count = np.bincount(graph, minlength=len(graphs))
+            drawn, group, weight = self._draw(rng, cells, self.cell[arcs], count)
+            size = n[group]
+            head, dependent = drawn // size % size + start[group], drawn % size + start[group]
+            return _join(observed, (drawn // size**2, head, dependent), weight)
+        entries, _ = _ranges(self.taken_offsets, arcs)
+        offsets = _offsets(np.diff(self.taken_offsets)[arcs])
+        draws = np.full(len(arcs), self.negatives)
+        drawn, arc = draw_zeros(rng, self.corrupted[arcs], self.taken[entries], offsets, draws)
+        corrupted = _corrupt(drawn, *(part[arc] for part in observed), n[graph][arc], start[graph][arc])
+        return _join(observed, corrupted, np.full(len(drawn), float(self.weight)))
+
+    def _draw(self, rng, cells, observed, count):
+        """Draws for groups of `count` [g] observed cells each, with their weights."""
+        unbiased = self.weight == UNBIASED
+        draws = self.negatives * (np.maximum(count, 1) if unbiased else count)
+        drawn, group = draw_zeros(rng, cells, observed, _offsets(count), draws)
+        weight = (cells - count)[group] / draws[group] if unbiased else np.full(len(drawn), float(self.weight))
+        return drawn, group, weight
+
+    def _corruptions(self, n, relations):
+        """Number the single corruptions of every arc, and list those that are observed themselves.
+
+        Arc (k, i, j) has n − 1 other heads, then n − 1 other dependents, then d − 1 other relations.
+        """
+        c = self.corpus
+        count = len(c.arc_head) if relations else 0
+        k, i, j = c.arc_relation[:count], c.arc_head[:count], c.arc_dependent[:count]
+        first = np.repeat(c.token_offsets[:-1], np.diff(c.arc_offsets))
+        n = n[:count]
+        parts = []
+        for key, place, start in (
+            (k * c.n_tokens + j, i - first, 0 * n),
+            (k * c.n_tokens + i, j - first, n - 1),
+            (i * c.n_tokens + j, k, 2 * (n - 1)),
+        ):
+            arc, other = _equal_pairs(key)
+            parts.append((arc, start[arc] + place[other] - (place[other] > place[arc])))
+        arc, taken = (np.concatenate(side) for side in zip(*parts, strict=True))
+        self.taken = taken[np.lexsort((taken, arc))]
+        self.taken_offsets = _offsets(np.bincount(arc, minlength=count))
+        self.corrupted = 2 * (n - 1) + c.n_relations - 1
+
+
+def select_graphs(corpus: GraphCorpus, graphs: np.ndarray) -> GraphCorpus:
+    """The corpus of some of the graphs, in the given order, its tokens numbered anew."""
+    tokens, _ = _ranges(corpus.token_offsets, graphs)
+    entries, _ = _ranges(corpus.property_offsets, tokens)
+    arcs, graph = _ranges(corpus.arc_offsets, graphs)
+    offsets = _offsets(corpus.lengths[graphs])
+    shift = (offsets[:-1] - corpus.token_offsets[graphs])[graph]
+    return replace(
+        corpus,
+        token_offsets=offsets,
+        property_offsets=_offsets(np.diff(corpus.property_offsets)[tokens]),
+        properties=corpus.properties[entries],
+        arc_offsets=_offsets(np.diff(corpus.arc_offsets)[graphs]),
+        arc_relation=corpus.arc_relation[arcs],
+        arc_head=corpus.arc_head[arcs] + shift,
+        arc_dependent=corpus.arc_dependent[arcs] + shift,
+        ids=tuple(corpus.ids[s] for s in graphs) if corpus.ids else (),
+    )
+
+
+def _offsets(sizes):
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _join(observed, drawn, weight) -> Cells:
+    m = len(observed[0])
+    target = np.zeros(m + len(weight))
+    target[:m] = 1
+    index = tuple(np.concatenate(pair) for pair in zip(observed, drawn, strict=True))
+    return Cells(index, target, np.concatenate([np.ones(m), weight]))
+
+
+def _corrupt(number, k, i, j, n, start):
+    """The corruption of that number (see `Sampler._corruptions`) of the arc (k, i, j) of n tokens from `start`."""
+
+    def other(number, value):
+        return number + (number >= value)
+
+    by_dependent, by_relation = number - (n - 1), number - 2 * (n - 1)
+    head = np.where(by_dependent < 0, start + other(number, i - start), i)
+    dependent = np.where((by_dependent >= 0) & (by_relation < 0), start + other(by_dependent, j - start), j)
+    relation = np.where(by_relation >= 0, other(by_relation, k), k)
+    return relation, head, dependent
+
+
+def _equal_pairs(key):
+    """All ordered pairs (a, b), a ≠ b, with key[a] = key[b]."""
+    order = np.argsort(key, kind="stable")
+    _, start, count = np.unique(key[order], return_index=True, return_counts=True)
+    size, first = np.repeat(count, count), np.repeat(start, count)
+    a = np.repeat(order, size)
+    within = np.arange(len(a)) - np.repeat(np.cumsum(size) - size, size)
+    b = order[np.repeat(first, size) + within]
+    return a[a != b], b[a != b]

@@ -1,0 +1,290 @@
+"""Training by stochastic gradient descent: mini-batches of sentences, AdaGrad, sampled zeros.
+
+An update sees all observed cells of some sentences and a few of their zeros (see `bove.factor.sampling`):
+
+    Σ w (target − p_c · e_t)² + alpha Σ w (target − e_i R_k e_j)² + lambda_E ||E||²
+        + share (lambda_P ||P||² + lambda_R ||R||²)
+
+over the cells of the sample, the batch's rows of E, and the batch's share of the corpus' tokens; frozen rows
+of P take no part in the penalty. With unbiased weights its expectation, summed over an epoch, is L (less
+the constant penalty of the frozen rows), and so is its gradient's.
+
+AdaGrad's steps are as long as the learning rate whatever the size of a gradient, and P, R and E live on
+scales that differ by orders of magnitude. The learning rate is therefore a share of each factor's own
+scale: the root mean square of the start of P and of E, and of the first preconditioned step of the R-step
+for R (which itself starts at 0). E starts at the first step of inference, WᵀP (PᵀP + lambda_E I)⁻¹.
+
+Memory: E and P, R with a second array each for AdaGrad. E's state is one number a token, so a million
+tokens of rank 300 take 1.2 GB in float32 and their state 4 MB; all of it stays in the memory of the device,
+and an update touches the rows of its own sentences alone.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from bove.errors import BoveError
+from bove.factor.batches import Workers, plan_batches, take_batch
+from bove.factor.inference import infer_averaged
+from bove.factor.objective import Groups, arcs_by_relation, gram, objective, property_matrix
+from bove.factor.operators import Preconditioner, right_hand_side
+from bove.factor.sampling import Sample, Sampler, select_graphs
+from bove.factor.steps import EStep, solve_spd
+from bove.graphs import GraphCorpus
+
+EPSILON = 1e-10
+# a sampled loss above this multiple of the first batch's counts as growing without bound
+GROWTH = 10.0
+# inference of held-out sentences: enough to rank epochs, not to settle the last token
+HELD_OUT_ITERATIONS = 4
+BATCH_TOKENS = 4096
+
+
+class Diverged(BoveError):
+    """The learning rate is too high: the loss grew without bound or stopped being a number."""
+
+
+@dataclass(frozen=True)
+class SgdSettings:
+    """What training needs to know; the meaning of each is in the configuration's schema."""
+
+    alpha: float
+    lambda_P: float
+    lambda_R: float
+    lambda_E: float
+    learning_rate: float
+    epochs: int
+    batch_sentences: int
+    negatives: int
+    negative_weight: float | str
+    patience: int
+    held_out: float
+    device: str
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """Where training stands after an epoch.
+
+    Attributes:
+        P, R: [c, r] and [d, r, r].
+        row: round (the epoch), restart (0), L of the training part by term, `sampled` (the sum of the
+            epoch's sampled losses, which is what the updates lower) and `held_out` (L per held-out token,
+            without the penalties on P and R; None where nothing is held out).
+        criterion: what early stopping watches: `held_out`, or L where nothing is held out.
+        best: no epoch before had so low a criterion.
+    """
+
+    P: np.ndarray
+    R: np.ndarray
+    row: dict
+    criterion: float
+    best: bool
+
+
+def sampled_loss(P, R, E, free, sample: Sample, settings: SgdSettings) -> torch.Tensor:
+    """The sum at the head of this module for P [c, r], R [d, r, r] and the sample's rows E [t, r].
+
+    `free` holds the rows of P that are trained.
+    """
+    s = settings
+    token, column = (_index(part, E) for part in sample.properties.index)
+    scores = (E.index_select(0, token) * P.index_select(0, column)).sum(1)
+    loss = _squares(sample.properties, scores) + s.lambda_E * E.square().sum()
+    loss = loss + sample.share * s.lambda_P * P[free].square().sum()
+    if len(sample.relations.target):
+        loss = loss + s.alpha * _squares(sample.relations, _relation_scores(R, E, sample.relations.index))
+    return loss + sample.share * s.lambda_R * R.square().sum()
+
+
+def _squares(cells, scores):
+    target, weight = (torch.as_tensor(part, dtype=scores.dtype) for part in (cells.target, cells.weight))
+    return ((target.to(scores.device) - scores).square() * weight.to(scores.device)).sum()
+
+
+def _relation_scores(R, E, index):
+    """e_iᵀ R_k e_j of each cell; e_iᵀ R_k is made once for each (k, i), relation by relation."""
+    relation, head, dependent = index
+    pairs, place = np.unique(relation * len(E) + head, return_inverse=True)
+    sizes = np.bincount(pairs // len(E), minlength=len(R)).tolist()
+    rows = E.index_select(0, _index(pairs % len(E), E)).split(sizes)
+    left = torch.cat([e @ R_k for e, R_k in zip(rows, R.unbind(0), strict=True)])
+    return (left.index_select(0, _index(place, E)) * E.index_select(0, _index(dependent, E))).sum(1)
+
+
+def _index(array, like):
+    return torch.as_tensor(array, device=like.device)
+
+
+class SgdTrainer:
+    """SGD over one corpus. The same seed gives the same bytes on the same number of threads.
+
+    Args:
+        corpus: the training graphs.
+        P: [c, r] where property vectors start. frozen: [c] bool, those rows that stay.
+        groups: rows of P that form one term of L each.
+
+    Attributes:
+        training, held_out: the two parts of the corpus; empty graphs are in neither.
+        sampler: what draws zeros from the training part.
+
+    Raises:
+        BoveError: no PyTorch device of the settings' name, no sentence to train on, or properties that P
+            lacks.
+    """
+
+    def __init__(
+        self, corpus: GraphCorpus, P, frozen, groups: Groups, settings: SgdSettings, seed: int, threads: int = 1
+    ):
+        s = self.settings = settings
+        self.groups, self.threads = groups, threads
+        if len(corpus.properties) and corpus.properties.max() >= corpus.n_properties:
+            raise BoveError("training: graphs with words outside the vocabulary; encode them without vectors")
+        self.device = _device(s.device)
+        splitting, self.rng = np.random.default_rng(seed).spawn(2)
+        self.training, self.held_out = _split(corpus, s.held_out, splitting)
+        self.sampler = Sampler(self.training, s.negatives, s.negative_weight, relations=s.alpha > 0)
+        self._start(P, np.asarray(frozen, bool))
+
+    def _start(self, P, frozen):
+        corpus, s = self.training, self.settings
+        with Workers(self.threads) as workers, np.errstate(over="ignore", invalid="ignore"):
+            PtP = gram(P, workers) + s.lambda_E * np.eye(P.shape[1])
+            first = solve_spd(PtP, P.T, "training", "lambda_E").T.astype(P.dtype)
+            E = property_matrix(corpus, P.dtype).T @ first
+            G = gram(E, workers)
+            ridge = s.lambda_R / s.alpha if s.alpha else 1.0
+            step = Preconditioner(E, G, corpus.token_offsets, ridge)(
+                right_hand_side(E, arcs_by_relation(corpus), workers)
+            )
+        scales = _scale(P[~frozen]), _scale(step), _scale(E)
+        self.rate_P, self.rate_R, self.rate_E = (s.learning_rate * scale for scale in scales)
+        self.free = torch.as_tensor(np.flatnonzero(~frozen), device=self.device)
+        self.P, self.R, self.E = (
+            torch.tensor(value, device=self.device) for value in (P, np.zeros(step.shape, P.dtype), E)
+        )
+        self.state_P = torch.zeros_like(self.P[self.free])
+        self.state_R = torch.zeros_like(self.R)
+        self.state_E = torch.zeros_like(self.E[:, 0])
+
+    def epochs(self) -> Iterator[Epoch]:
+        """Train, yielding after each epoch, until `patience` of them brought nothing or all are done.
+
+        Raises:
+            Diverged: in an epoch whose loss is not finite or far above where it started.
+        """
+        start, lowest, waited = None, math.inf, 0
+        for number in range(1, self.settings.epochs + 1):
+            sampled = 0.0
+            for sample in self._samples():
+                loss = self._update(sample)
+                start = loss / sample.share if start is None else start
+                sampled += loss
+                if not math.isfinite(loss):
+                    self._diverged(number, "is not finite")
+            if sampled > GROWTH * start:
+                self._diverged(number, f"grew from {start:.4g} to {sampled:.4g}")
+            epoch = self._evaluate(number, sampled, lowest)
+            yield epoch
+            lowest, waited = min(lowest, epoch.criterion), 0 if epoch.best else waited + 1
+            if waited >= self.settings.patience:
+                return
+
+    def _samples(self) -> Iterator[Sample]:
+        order = self.rng.permutation(self.training.n_graphs)
+        for i in range(0, len(order), self.settings.batch_sentences):
+            yield self.sampler.sample(order[i : i + self.settings.batch_sentences], self.rng)
+
+    def _update(self, sample: Sample) -> float:
+        """One step of AdaGrad; the sampled loss before it."""
+        tokens = torch.as_tensor(sample.tokens, device=self.device)
+        P, R, E = (x.detach().requires_grad_() for x in (self.P, self.R, self.E[tokens]))
+        loss = sampled_loss(P, R, E, self.free, sample, self.settings)
+        of_P, of_R, of_E = torch.autograd.grad(loss, (P, R, E))
+        of_P = of_P[self.free]
+        self.P.index_add_(0, self.free, _adagrad(self.state_P, of_P, self.rate_P), alpha=-1)
+        self.R -= _adagrad(self.state_R, of_R, self.rate_R)
+        # one state for a token: with a handful of visits to each, a state for each of its coordinates
+        # would turn every step into its signs
+        state = self.state_E[tokens] + of_E.square().mean(1)
+        self.state_E[tokens] = state
+        self.E[tokens] -= self.rate_E * of_E / (state.sqrt() + EPSILON)[:, None]
+        return float(loss.detach())
+
+    def _evaluate(self, number: int, sampled: float, lowest: float) -> Epoch:
+        s = self.settings
+        P, R, E = (x.cpu().numpy() for x in (self.P, self.R, self.E))
+        weights = {"alpha": s.alpha, "lambda_E": s.lambda_E, "groups": self.groups, "threads": self.threads}
+        row = {"round": number, "restart": 0}
+        with np.errstate(over="ignore", invalid="ignore"):
+            row |= objective(
+                self.training, P, R, E, lambda_P=s.lambda_P, lambda_R=s.lambda_R, batch_tokens=BATCH_TOKENS,
+                **weights,
+            )  # fmt: skip
+            if not math.isfinite(row["total"]):
+                self._diverged(number, "is not finite")
+            held = None
+            if self.held_out.n_graphs:
+                E = self._infer(P, R)
+                terms = objective(self.held_out, P, R, E, lambda_P=0.0, lambda_R=0.0, **weights)
+                held = terms["total"] / self.held_out.n_tokens
+        row |= {"sampled": sampled, "held_out": held}
+        criterion = row["total"] if held is None else held
+        return Epoch(P.copy(), R.copy(), row, criterion, criterion < lowest)
+
+    def _infer(self, P, R):
+        """[T, r] token vectors of the held-out part after a few averaged steps."""
+        s, corpus = self.settings, self.held_out
+        E = np.empty((corpus.n_tokens, P.shape[1]), P.dtype)
+        batches = [
+            take_batch(corpus, graphs, P.dtype) for graphs in plan_batches(corpus.lengths, BATCH_TOKENS)
+        ]
+        with Workers(self.threads) as workers:
+            kernel = EStep(P, gram(P, workers), R, s.alpha, s.lambda_E)
+
+            def bags(batch):
+                return infer_averaged(kernel, batch, iterations=HELD_OUT_ITERATIONS, tolerance=0).E
+
+            for batch, bag in zip(batches, workers.map(bags, batches), strict=True):
+                E[batch.tokens] = bag
+        return E
+
+    def _diverged(self, number: int, what: str):
+        raise Diverged(
+            f"training: the loss {what} in epoch {number} at learning rate {self.settings.learning_rate:g}; "
+            "set a lower learning_rate, a tenth of it to begin with"
+        )
+
+
+def _adagrad(state, gradient, rate):
+    state += gradient.square()
+    return rate * gradient / (state.sqrt() + EPSILON)
+
+
+def _scale(array: np.ndarray) -> float:
+    """Root mean square; 1 where there is nothing to measure."""
+    scale = float(np.sqrt(np.mean(np.square(array, dtype=np.float64)))) if array.size else 1.0
+    return scale if 0 < scale < math.inf else 1.0
+
+
+def _device(name: str) -> torch.device:
+    if name == "cuda" and not torch.cuda.is_available():
+        raise BoveError("device cuda: PyTorch finds no CUDA device here; set device to cpu")
+    return torch.device(name)
+
+
+def _split(corpus: GraphCorpus, share: float, rng) -> tuple[GraphCorpus, GraphCorpus]:
+    """The corpus without `share` of its sentences, and those; at least one sentence where share > 0."""
+    graphs = np.flatnonzero(corpus.lengths)
+    count = max(1, round(share * len(graphs))) if share else 0
+    if len(graphs) <= count:
+        raise BoveError(
+            f"training: {len(graphs)} sentences with tokens, of which {count} are to be held out; "
+            "give more sentences or a smaller held_out"
+        )
+    held = np.zeros(len(graphs), bool)
+    held[rng.choice(len(graphs), count, replace=False)] = True
+    return select_graphs(corpus, graphs[~held]), select_graphs(corpus, graphs[held])
