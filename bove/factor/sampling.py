@@ -170,7 +170,9 @@ class Sampler:
         unbiased = self.weight == UNBIASED
         draws = self.negatives * (np.maximum(count, 1) if unbiased else count)
         drawn, group = draw_zeros(rng, cells, observed, _offsets(count), draws)
-        weight = (cells - count)[group] / draws[group] if unbiased else np.full(len(drawn), float(self.weight))
+        weight = (
+            (cells - count)[group] / draws[group] if unbiased else np.full(len(drawn), float(self.weight))
+        )
         return drawn, group, weight
 
     def _corruptions(self, n, relations):
@@ -230,7 +232,7 @@ def _join(observed, drawn, weight) -> Cells:
 
 
 def _corrupt(number, k, i, j, n, start):
-    """The corruption of that number (see `Sampler._corruptions`) of the arc (k, i, j) of n tokens from `start`."""
+    """The corruption of that number (see `Sampler._corruptions`) of each arc; its n tokens begin at `start`."""
 
     def other(number, value):
         return number + (number >= value)

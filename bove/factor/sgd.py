@@ -72,8 +72,9 @@ class Epoch:
     Attributes:
         P, R: [c, r] and [d, r, r].
         row: round (the epoch), restart (0), L of the training part by term, `sampled` (the sum of the
-            epoch's sampled losses, which is what the updates lower) and `held_out` (L per held-out token,
-            without the penalties on P and R; None where nothing is held out).
+            epoch's sampled losses, which is what the updates lower) and `held_out` (None where nothing is
+            held out): L per token of held-out sentences, whose token vectors are inferred, with the
+            penalties on P and R per token of the training part.
         criterion: what early stopping watches: `held_out`, or L where nothing is held out.
         best: no epoch before had so low a criterion.
     """
@@ -137,7 +138,14 @@ class SgdTrainer:
     """
 
     def __init__(
-        self, corpus: GraphCorpus, P, frozen, groups: Groups, settings: SgdSettings, seed: int, threads: int = 1
+        self,
+        corpus: GraphCorpus,
+        P,
+        frozen,
+        groups: Groups,
+        settings: SgdSettings,
+        seed: int,
+        threads: int = 1,
     ):
         s = self.settings = settings
         self.groups, self.threads = groups, threads
@@ -231,6 +239,7 @@ class SgdTrainer:
                 E = self._infer(P, R)
                 terms = objective(self.held_out, P, R, E, lambda_P=0.0, lambda_R=0.0, **weights)
                 held = terms["total"] / self.held_out.n_tokens
+                held += (row["lambda_P"] + row["lambda_R"]) / self.training.n_tokens
         row |= {"sampled": sampled, "held_out": held}
         criterion = row["total"] if held is None else held
         return Epoch(P.copy(), R.copy(), row, criterion, criterion < lowest)

@@ -1,0 +1,181 @@
+"""`bove train-sgd`: a model by stochastic gradient descent."""
+
+import argparse
+import csv
+import logging
+import math
+import os
+import signal
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from bove.cli.progress import Progress
+from bove.cli.training import TrainingData, add_common_arguments, load_training_data, make_model
+from bove.errors import BoveError
+from bove.factor.als import initial_properties
+from bove.files import atomic_write
+
+log = logging.getLogger("bove")
+
+
+def register(parser: argparse.ArgumentParser) -> None:
+    add_common_arguments(parser)
+    add = parser.add_argument
+    add("--learning-rate", type=float, required=True, help="AdaGrad's, as a share of each factor's scale")
+    add("--epochs", type=int, required=True, help="most passes over the treebank")
+    add("--batch-sentences", type=int, required=True, help="sentences of a mini-batch")
+    add("--negatives", type=int, required=True, help="zeros drawn for each observed property and relation")
+    add("--negative-weight", required=True, help="of each of them: a number, or `unbiased`")
+    add("--patience", type=int, required=True, help="epochs without improvement before training stops")
+    add("--held-out", type=float, required=True, help="share of the sentences held out to watch (0: watch L)")
+    add("--device", choices=("cpu", "cuda"), required=True, help="where to train")
+
+
+def run(args: argparse.Namespace) -> None:
+    old = signal.signal(signal.SIGTERM, _stop)
+    try:
+        _run(args)
+    except (_Stopped, KeyboardInterrupt):
+        log.warning("stopped; nothing was written")
+        sys.exit(143)
+    finally:
+        signal.signal(signal.SIGTERM, old)
+
+
+class _Stopped(BaseException):
+    """SIGTERM came."""
+
+
+def _stop(*_):
+    raise _Stopped
+
+
+def _run(args) -> None:
+    _check(args)
+    sgd = _library(args)
+    settings = sgd.SgdSettings(
+        **{name: getattr(args, name) for name in sgd.SgdSettings.__dataclass_fields__}
+        | {"negative_weight": _weight(args.negative_weight)}
+    )
+    data = load_training_data(args)
+    dtype = np.dtype(args.dtype).type
+    P = initial_properties(data.corpus.n_properties, data.vectors, data.frozen, args.seed, dtype)
+    trainer = sgd.SgdTrainer(data.corpus, P, data.frozen, data.groups, settings, args.seed, args.threads)
+    _say_parts(trainer, settings)
+    kept = Path(f"{args.output}.last-good")
+    best, rows = None, []
+    try:
+        for epoch in _epochs(trainer, settings, data):
+            rows.append(epoch.row)
+            best = epoch if epoch.best else best
+    except sgd.Diverged as e:
+        if best is None:
+            raise BoveError(f"{e} (no epoch had ended, so there is no model to keep)") from e
+        _model(best, settings, data, args, len(rows)).save(kept)
+        raise BoveError(f"{e}; the best model so far, of epoch {best.row['round']}, is kept in {kept}") from e
+    if len(rows) == settings.epochs:
+        log.warning("stopped after %d epochs, before patience ran out", len(rows))
+    model = _model(best, settings, data, args, len(rows))
+    _write_log(args.training_log, rows, data.vocabulary.relations)
+    model.save(args.output)
+    kept.unlink(missing_ok=True)
+    log.info("model %s, of epoch %d: %s", model.hash[:12], best.row["round"], args.output)
+
+
+def _check(args) -> None:
+    for name, least in (
+        ("rank", 1),
+        ("epochs", 1),
+        ("batch_sentences", 1),
+        ("negatives", 0),
+        ("patience", 1),
+    ):
+        if getattr(args, name) < least:
+            raise BoveError(f"--{name.replace('_', '-')} {getattr(args, name)}: must be at least {least}")
+    for name in ("alpha", "lambda_P", "lambda_R", "lambda_E"):
+        value = getattr(args, name)
+        if not (math.isfinite(value) and value >= 0):
+            raise BoveError(f"--{name.replace('_', '-')} {value}: must be a number of at least 0")
+    if not (math.isfinite(args.learning_rate) and args.learning_rate > 0):
+        raise BoveError(f"--learning-rate {args.learning_rate}: must be a number above 0")
+    if not 0 <= args.held_out < 1:
+        raise BoveError(f"--held-out {args.held_out}: must be at least 0 and below 1")
+    _weight(args.negative_weight)
+
+
+def _weight(text: str) -> float | str:
+    try:
+        weight = text if text == "unbiased" else float(text)
+        if weight == "unbiased" or (math.isfinite(weight) and weight >= 0):
+            return weight
+    except ValueError:
+        pass
+    raise BoveError(f"--negative-weight {text}: must be a number of at least 0, or unbiased")
+
+
+def _library(args):
+    """`bove.factor.sgd`, with PyTorch told how many threads to use and to give the same bytes each time."""
+    if args.device == "cuda":
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    try:
+        import torch
+    except ImportError as e:
+        raise BoveError("train-sgd needs PyTorch; install it with: pip install 'bove[parse]'") from e
+    torch.set_num_threads(args.threads)
+    if args.device == "cuda":
+        torch.use_deterministic_algorithms(True)
+    from bove.factor import sgd
+
+    return sgd
+
+
+def _say_parts(trainer, settings) -> None:
+    training, held = trainer.training, trainer.held_out
+    log.info(
+        "%d sentences (%d tokens) to train on, %d (%d tokens) held out", training.n_graphs, training.n_tokens,
+        held.n_graphs, held.n_tokens,
+    )  # fmt: skip
+    for name, count in trainer.sampler.exhausted.items():
+        log.warning("%d %s have no zero cell, and so get no negatives", count, name)
+    log.info(
+        "learning rate %g is %.3g for P, %.3g for R, %.3g for E", settings.learning_rate, trainer.rate_P,
+        trainer.rate_R, trainer.rate_E,
+    )  # fmt: skip
+
+
+def _epochs(trainer, settings, data: TrainingData):
+    """The trainer's epochs, each with a line in the log."""
+    arcs = [f"relation:{k}" for k in range(len(data.vocabulary.relations))]
+    since = time.monotonic()
+    with Progress(settings.epochs, "epochs", every=float("inf")) as progress:
+        for epoch in trainer.epochs():
+            row, now = epoch.row, time.monotonic()
+            progress.step(note=f"L {row['total']:.4g}")
+            log.info(
+                "epoch %d: L %.8g = words %.5g + tags %.5g + relations %.5g + penalties %.5g; %s%s; %.1f s",
+                row["round"], row["total"], row["words"], row["tags"], sum(row[name] for name in arcs),
+                row["lambda_P"] + row["lambda_R"] + row["lambda_E"],
+                "nothing held out" if row["held_out"] is None else f"held out {row['held_out']:.8g} a token",
+                " (best)" if epoch.best else "", now - since,
+            )  # fmt: skip
+            since = now
+            yield epoch
+
+
+def _model(epoch, settings, data: TrainingData, args, epochs: int):
+    given = {"trainer": "sgd", **asdict(settings), "epoch": epoch.row["round"], "epochs_done": epochs}
+    return make_model(data, args, epoch.P, epoch.R, given)
+
+
+def _write_log(path, rows, relations) -> None:
+    names = {f"relation:{k}": f"relation:{name}" for k, name in enumerate(relations)}
+    with atomic_write(path) as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow([names.get(column, column) for column in rows[0]])
+        writer.writerows(
+            [repr(value) if isinstance(value, float) else value for value in row.values()] for row in rows
+        )

@@ -1,0 +1,197 @@
+"""`bove train-sgd` on a small treebank, by its command line."""
+
+import csv
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from tiny_treebank import tiny_sentences, write_treebank
+
+from bove.bags import Bags
+from bove.cli.main import main
+from bove.factor.model import Model
+from bove.text.vectors import write_vectors
+from bove.text.vocabulary import Vocabulary
+
+RANK = 5
+OPTIONS = {
+    "rank": RANK, "alpha": 2, "lambda-P": 1, "lambda-R": 0.5, "lambda-E": 3, "dtype": "float32", "seed": 3,
+    "learning-rate": 0.1, "epochs": 6, "batch-sentences": 8, "negatives": 3, "negative-weight": "unbiased",
+    "patience": 3, "held-out": 0.1, "device": "cpu",
+}  # fmt: skip
+
+
+def bove(*args) -> int:
+    return main([str(arg) for arg in args])
+
+
+def command(folder, name, **changes):
+    """The command line that writes the model `name`."""
+    given = OPTIONS | {key.replace("_", "-"): value for key, value in changes.items()}
+    options = [part for key, value in given.items() for part in (f"--{key}", value)]
+    paths = ["--graphs", "g", "--vocabulary", "vocabulary", "--vectors", "v", "--output", name]
+    paths = [part if part.startswith("--") else folder / part for part in paths]
+    return ["train-sgd", *paths, "--training-log", folder / f"{name}.csv", *options]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """A folder with treebank, vocabulary, vectors, graphs and a model."""
+    folder = tmp_path_factory.mktemp("sgd")
+    write_treebank(folder / "t.conllu", tiny_sentences())
+    words = ["dog", "cat", "sees", "the"]
+    vectors = np.random.default_rng(0).standard_normal((len(words), RANK)).astype(np.float32)
+    write_vectors(folder / "v", [([word.encode() for word in words], vectors)], {})
+    assert not bove(
+        "vocabulary", "--treebank", folder / "t.conllu", "--columns", "gold", "--min-words", 2,
+        "--min-tags", 2, "--min-relations", 1, "--lookup", "exact", "lower", "--adjacency",
+        "--output", folder / "vocabulary",
+    )  # fmt: skip
+    assert not bove(
+        "encode", "--sentences", folder / "t.conllu", "--vocabulary", folder / "vocabulary",
+        "--output", folder / "g",
+    )  # fmt: skip
+    assert not bove(*command(folder, "m"))
+    return folder
+
+
+def test_the_log_has_the_terms_of_the_other_trainer_and_they_add_up(built):
+    with open(built / "m.csv", encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    relations = [f"relation:{name}" for name in Vocabulary.load(built / "vocabulary").relations]
+    terms = ["words", "tags", *relations, "lambda_P", "lambda_R", "lambda_E"]
+    assert list(rows[0]) == ["round", "restart", *terms, "total", "sampled", "held_out"]
+    for number, row in enumerate(rows, 1):
+        assert (row["round"], row["restart"]) == (str(number), "0")
+        assert float(row["total"]) == pytest.approx(sum(float(row[name]) for name in terms))
+    assert float(rows[-1]["total"]) < float(rows[0]["total"])
+
+
+def test_the_model_is_that_of_the_best_epoch_and_infers_bags(built):
+    with open(built / "m.csv", encoding="utf-8", newline="") as stream:
+        held = [float(row["held_out"]) for row in csv.DictReader(stream)]
+    model, vocabulary = Model.load(built / "m"), Vocabulary.load(built / "vocabulary")
+    given = model.hyperparameters
+    assert given["epoch"] == int(np.argmin(held)) + 1 and given["epochs_done"] == len(held)
+    assert (given["trainer"], given["alpha"], given["lambda_E"]) == ("sgd", 2, 3)
+    frozen = [name for name, held in zip(vocabulary.words, model.frozen, strict=False) if held]
+    assert {"dog", "cat", "sees"} <= set(frozen)
+    row = vocabulary.words.index("dog")
+    rng = np.random.default_rng(0)
+    assert model.properties[row].tobytes() == rng.standard_normal((4, RANK)).astype(np.float32)[0].tobytes()
+    assert model.relations.any()
+    assert not bove(
+        "infer", "--system", "bove", "--model", built / "m", "--graphs", built / "g", "--iterations", 30,
+        "--tolerance", 0, "--solver", "averaged", "--energy", 1, "--batch-tokens", 64,
+        "--output", built / "bags",
+    )  # fmt: skip
+    bags = Bags.open(built / "bags")
+    assert bags[bags.ids[0]].shape == (11, RANK) and bags.model_hash == model.hash
+
+
+def test_the_same_command_gives_the_same_bytes(built):
+    assert not bove(*command(built, "again"))
+    assert (built / "again").read_bytes() == (built / "m").read_bytes()
+    assert (built / "again.csv").read_bytes() == (built / "m.csv").read_bytes()
+
+
+def test_with_nothing_held_out_the_objective_is_watched(built):
+    assert not bove(*command(built, "all", held_out=0, negative_weight=1, negatives=0))
+    with open(built / "all.csv", encoding="utf-8", newline="") as stream:
+        assert {row["held_out"] for row in csv.DictReader(stream)} == {""}
+
+
+def test_tokens_without_negatives_are_reported_once(built, capsys, monkeypatch):
+    from bove.factor import sampling
+
+    fit = sampling.Sampler.__init__
+
+    def some_exhausted(self, *args, **options):
+        fit(self, *args, **options)
+        self.exhausted = {"tokens": 7}
+
+    monkeypatch.setattr(sampling.Sampler, "__init__", some_exhausted)
+    assert not bove(*command(built, "exhausted"))
+    assert capsys.readouterr().err.count("7 tokens have no zero cell, and so get no negatives") == 1
+
+
+def test_a_learning_rate_that_is_too_high_is_one_sentence_and_leaves_no_model(built, capsys):
+    assert bove(*command(built, "wild", learning_rate=1e4)) == 2
+    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("bove train-sgd:")]
+    assert len(said) == 1 and "in epoch 1 at learning rate 10000" in said[0] and "no model to keep" in said[0]
+    assert not list(built.glob("wild*")) and not list(built.glob(".wild*"))
+
+
+def test_divergence_after_good_epochs_keeps_the_best_model(built, capsys, monkeypatch):
+    from bove.factor import sgd
+
+    update, calls = sgd.SgdTrainer._update, []
+
+    def breaks_in_the_third_epoch(self, sample):
+        calls.append(sample)
+        batches = -(-self.training.n_graphs // OPTIONS["batch-sentences"])
+        return float("nan") if len(calls) > 2 * batches else update(self, sample)
+
+    monkeypatch.setattr(sgd.SgdTrainer, "_update", breaks_in_the_third_epoch)
+    assert bove(*command(built, "lost")) == 2
+    assert "is not finite in epoch 3" in (said := capsys.readouterr().err)
+    assert f"is kept in {built / 'lost.last-good'}" in said
+    assert not (built / "lost").exists() and not (built / "lost.csv").exists()
+    assert Model.load(built / "lost.last-good").hyperparameters["epochs_done"] == 2
+    monkeypatch.setattr(sgd.SgdTrainer, "_update", update)
+    assert not bove(*command(built, "lost"))
+    assert not (built / "lost.last-good").exists()
+
+
+def test_sigterm_leaves_nothing(built):
+    line = command(built, "stopped", epochs=100000, patience=100000)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bove", *map(str, line)], stderr=subprocess.PIPE, text=True
+    )
+    for text in process.stderr:
+        if "epoch 2:" in text:
+            break
+    process.send_signal(signal.SIGTERM)
+    rest = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(timeout=60) == 143 and "stopped; nothing was written" in rest
+    assert not list(built.glob("stopped*")) and not list(built.glob(".stopped*"))
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"learning_rate": 0}, "--learning-rate 0.0: must be a number above 0"),
+        ({"learning_rate": "nan"}, "--learning-rate nan: must be a number above 0"),
+        ({"epochs": 0}, "--epochs 0: must be at least 1"),
+        ({"negatives": -1}, "--negatives -1: must be at least 0"),
+        ({"negative_weight": "some"}, "--negative-weight some: must be a number of at least 0, or unbiased"),
+        ({"negative_weight": "inf"}, "--negative-weight inf: must be a number of at least 0, or unbiased"),
+        ({"lambda_P": -1}, "--lambda-P -1.0: must be a number of at least 0"),
+        ({"held_out": 1}, "--held-out 1.0: must be at least 0 and below 1"),
+        ({"held_out": 0.999}, "give more sentences or a smaller held_out"),
+    ],
+)
+def test_bad_options_are_one_clear_sentence(built, capsys, changes, message):
+    assert bove(*command(built, "bad", **changes)) == 2
+    assert message in capsys.readouterr().err
+    assert not list(built.glob("bad*"))
+
+
+def test_a_device_that_is_not_there_is_no_silent_fallback(built, capsys, monkeypatch):
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch, "use_deterministic_algorithms", lambda on: None)
+    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", "")
+    assert bove(*command(built, "gpu", device="cuda")) == 2
+    assert "PyTorch finds no CUDA device here; set device to cpu" in capsys.readouterr().err
+    assert not (built / "gpu").exists()
+
+
+def test_help_needs_no_pytorch():
+    code = "import sys; from bove.cli.main import main\ntry: main(['train-sgd', '--help'])\n"
+    code += "except SystemExit: pass\nsys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60).returncode == 0
