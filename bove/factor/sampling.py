@@ -232,7 +232,7 @@ def _join(observed, drawn, weight) -> Cells:
 
 
 def _corrupt(number, k, i, j, n, start):
-    """The corruption of that number (see `Sampler._corruptions`) of each arc; its n tokens begin at `start`."""
+    """The corruption of that number (see `Sampler._corruptions`) of each arc; its tokens begin at `start`."""
 
     def other(number, value):
         return number + (number >= value)

@@ -84,14 +84,14 @@ def test_the_gradient_over_all_cells_is_that_of_the_objective():
     np.testing.assert_allclose(found, want, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("weight, unbiased", [(UNBIASED, True), (1.0, False)])
-def test_unbiased_draws_average_to_the_full_gradient_and_contrastive_ones_do_not(weight, unbiased):
+@pytest.mark.parametrize("weight, epochs, unbiased", [(UNBIASED, 400, True), (1.0, 100, False)])
+def test_unbiased_draws_average_to_the_full_gradient_and_contrastive_ones_do_not(weight, epochs, unbiased):
     corpus, dense, _ = start([3, 1, 4, 2])
     P, R, E = point(corpus)
     sampler, rng = Sampler(corpus, 2, weight), np.random.default_rng(3)
     _, full = gradient(every_cell(corpus, dense), P, R, E)
     draws = []
-    for _ in range(400):  # an epoch of two batches each
+    for _ in range(epochs):  # of two batches each
         order = rng.permutation(4)
         parts = [gradient(sampler.sample(graphs, rng), P, R, E)[1] for graphs in (order[:3], order[3:])]
         draws.append(sum(parts))
