@@ -15,7 +15,8 @@ from bove.factor.batches import Workers, plan_batches, take_batch
 from bove.factor.inference import FixedPoint, infer_averaged
 from bove.factor.lowrank import compress
 from bove.factor.objective import Groups, arcs_by_relation, gram, property_matrix, terms
-from bove.factor.operators import r_step
+from bove.factor.operators import RStep, r_step
+from bove.factor.proximal import p_step_l1, r_step_proximal, r_step_shrink
 from bove.factor.steps import EStep, p_step
 from bove.graphs import GraphCorpus
 
@@ -38,6 +39,8 @@ class AlsSettings:
     r_tolerance: float
     r_iterations: int
     batch_tokens: int
+    p_penalty: str = "l2"
+    r_penalty: str = "l2"
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class AlsState:
     Attributes:
         P, R, E: [c, r], [d, r, r] and [T, r].
         round: rounds done.
-        log: one dict a round: round, L by term, iterations and residual of the R-step.
+        log: one dict a round: round, L by term, iterations and residual of the R-step and of the P-step.
         finished: the stopping rule holds.
     """
 
@@ -109,15 +112,17 @@ class AlsTrainer:
         E = self._e_step(state, workers, restart)
         G = gram(E, workers)
         WE = self.W @ E
-        P = p_step(WE, G, s.lambda_P, state.P, self.frozen)
+        P, p_iterations, p_residual = self._p_step(WE, G, state.P, workers)
         solved = self._r_step(E, G, state.R, workers)
         row = {"round": state.round + 1, "restart": int(restart)}
         row |= terms(
             P=P, R=solved.R, WE=WE, G=G, B=solved.B, AR=solved.AR, nnz_W=np.diff(self.W.indptr),
             nnz_X=np.array([len(head) for head, _ in self.arcs], float), groups=self.groups,
             alpha=s.alpha, lambda_P=s.lambda_P, lambda_R=s.lambda_R, lambda_E=s.lambda_E,
+            p_penalty=s.p_penalty, r_penalty=s.r_penalty,
         )  # fmt: skip
         row |= {"r_iterations": solved.iterations, "r_residual": solved.residual}
+        row |= {"p_iterations": p_iterations, "p_residual": p_residual}
         if not np.isfinite(row["total"]):
             raise BoveError(
                 f"training: L is not finite in round {row['round']}; the last good round is kept: "
@@ -127,14 +132,24 @@ class AlsTrainer:
         finished = not restart and before - row["total"] < s.tolerance * before < np.inf
         return AlsState(P, solved.R, E, state.round + 1, (*state.log, row), finished)
 
-    def _r_step(self, E, G, R0, workers):
-        s = self.settings
+    def _p_step(self, WE, G, P, workers) -> tuple[np.ndarray, int, float]:
+        """P with the iterations and the residual it took (none where it has a closed form)."""
+        lambda_P = self.settings.lambda_P
+        if self.settings.p_penalty == "l1":
+            return p_step_l1(WE, G, lambda_P, P, self.frozen, workers)
+        return p_step(WE, G, lambda_P, P, self.frozen), 0, 0.0
+
+    def _r_step(self, E, G, R0, workers) -> RStep:
+        s, offsets = self.settings, self.corpus.token_offsets
         ridge = s.lambda_R / s.alpha if s.alpha else 0.0
         arcs = self.arcs if s.alpha else [(head[:0], dependent[:0]) for head, dependent in self.arcs]
-        return r_step(
-            E, G, self.corpus.token_offsets, arcs, self.batches, workers,
-            ridge=ridge, R0=R0, tolerance=s.r_tolerance, max_iterations=s.r_iterations,
-        )  # fmt: skip
+        stop = {"tolerance": s.r_tolerance, "max_iterations": s.r_iterations, "R0": R0}
+        if s.r_penalty == "l2":
+            return r_step(E, G, offsets, arcs, self.batches, workers, ridge=ridge, **stop)
+        if s.r_penalty == "nuclear-shrink":
+            return r_step_shrink(E, G, offsets, arcs, self.batches, workers, strength=ridge / 2, **stop)
+        kind = s.r_penalty
+        return r_step_proximal(E, arcs, self.batches, workers, strength=ridge / 2, kind=kind, **stop)
 
     def _e_step(self, state: AlsState, workers: Workers, restart: bool) -> np.ndarray:
         """New token vectors [T, r]; where `restart`, inferred from 0 before the usual update."""

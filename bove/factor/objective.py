@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from bove.factor.batches import Workers, plan_batches, take_batch
 from bove.factor.operators import apply, right_hand_side
+from bove.factor.penalties import value
 from bove.graphs import GraphCorpus
 
 Groups = Mapping[str, slice]
@@ -42,7 +43,10 @@ def gram(E: np.ndarray, workers: Workers) -> np.ndarray:
     return out
 
 
-def terms(*, P, R, WE, G, B, AR, nnz_W, nnz_X, groups: Groups, alpha, lambda_P, lambda_R, lambda_E):
+def terms(
+    *, P, R, WE, G, B, AR, nnz_W, nnz_X, groups: Groups, alpha, lambda_P, lambda_R, lambda_E,
+    p_penalty="l2", r_penalty="l2",
+):  # fmt: skip
     """L by term from the sums that the steps have at hand.
 
     Args:
@@ -50,6 +54,7 @@ def terms(*, P, R, WE, G, B, AR, nnz_W, nnz_X, groups: Groups, alpha, lambda_P, 
         B, AR: [d, r, r] Σ e_i e_jᵀ and Σ_s G_s R_k G_s.
         nnz_W: [c] tokens that have each property. nnz_X: [d] arcs of each relation.
         groups: rows of P that form one term each (words, tags).
+        p_penalty, r_penalty: what lambda_P and lambda_R weigh, see `bove.factor.penalties`.
 
     Returns:
         dict of float64: a term a property group, `relation:<k>` (weighted by alpha), the penalties, `total`.
@@ -61,14 +66,17 @@ def terms(*, P, R, WE, G, B, AR, nnz_W, nnz_X, groups: Groups, alpha, lambda_P, 
     for k in range(len(R)):
         r = R[k].astype(np.float64)
         out[f"relation:{k}"] = alpha * (nnz_X[k] - 2 * np.vdot(r, B[k]) + np.vdot(r, AR[k]))
-    out["lambda_P"] = lambda_P * _square(P)
-    out["lambda_R"] = lambda_R * _square(R)
+    out["lambda_P"] = lambda_P * value(P, p_penalty)
+    out["lambda_R"] = lambda_R * value(R, r_penalty)
     out["lambda_E"] = lambda_E * float(np.trace(G))
-    out = {name: float(value) for name, value in out.items()}
+    out = {name: float(term) for name, term in out.items()}
     return out | {"total": sum(out.values())}
 
 
-def objective(corpus, P, R, E, *, groups, alpha, lambda_P, lambda_R, lambda_E, batch_tokens=4096, threads=1):
+def objective(
+    corpus, P, R, E, *, groups, alpha, lambda_P, lambda_R, lambda_E, p_penalty="l2", r_penalty="l2",
+    batch_tokens=4096, threads=1,
+):  # fmt: skip
     """L by term (see `terms`) of any P [c, r], R [d, r, r] and token vectors E [T, r] (equation 3)."""
     plan = plan_batches(corpus.lengths, batch_tokens)
     batches = [take_batch(corpus, graphs, E.dtype) for graphs in plan]
@@ -89,9 +97,6 @@ def objective(corpus, P, R, E, *, groups, alpha, lambda_P, lambda_R, lambda_E, b
             lambda_P=lambda_P,
             lambda_R=lambda_R,
             lambda_E=lambda_E,
+            p_penalty=p_penalty,
+            r_penalty=r_penalty,
         )
-
-
-def _square(A):
-    flat = A.reshape(-1)
-    return float(np.einsum("i,i->", flat, flat, dtype=np.float64))

@@ -1,0 +1,302 @@
+"""Penalties without a closed form: their proximal operators, their solvers and training with them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import reference
+from corpora import make_corpus, split
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from bove.errors import BoveError
+from bove.factor.als import AlsSettings, AlsTrainer, initial_properties, initial_state
+from bove.factor.batches import Workers, plan_batches, take_batch
+from bove.factor.lowrank import compress
+from bove.factor.objective import arcs_by_relation, objective, property_matrix
+from bove.factor.penalties import PENALTIES, check_penalty, prox, value
+from bove.factor.proximal import largest_eigenvalue, p_step_l1, r_step_proximal, r_step_shrink
+
+corpora = st.builds(
+    lambda seed, lengths, c, d: (np.random.default_rng(seed), lengths, c, d),
+    st.integers(0, 2**32 - 1),
+    st.lists(st.integers(0, 9), min_size=1, max_size=6).filter(any),
+    st.integers(1, 7),
+    st.integers(1, 4),
+)
+SETTINGS = AlsSettings(
+    alpha=2.0, lambda_P=0.5, lambda_R=0.3, lambda_E=0.4, max_rounds=5, tolerance=-np.inf, restart_every=3,
+    restart_iterations=5, e_step="averaged", e_tolerance=1e-6, e_energy=1.0, r_tolerance=1e-6,
+    r_iterations=3000, batch_tokens=12,
+)  # fmt: skip
+GROUPS = {"words": slice(0, 4), "tags": slice(4, 7)}
+
+
+def batches_of(corpus, dtype=np.float64):
+    return [take_batch(corpus, graphs, dtype) for graphs in plan_batches(corpus.lengths, 12)]
+
+
+def solve_r(corpus, E, strength, kind, R0=None, tolerance=1e-7, limit=20000):
+    arcs = arcs_by_relation(corpus)
+    R0 = np.zeros((len(arcs), E.shape[1], E.shape[1]), E.dtype) if R0 is None else R0
+    with Workers(1) as workers:
+        return r_step_proximal(
+            E, arcs, batches_of(corpus, E.dtype), workers,
+            strength=strength, kind=kind, R0=R0, tolerance=tolerance, max_iterations=limit,
+        )  # fmt: skip
+
+
+def solve_p(corpus, E, lambda_P, P, frozen):
+    WE = property_matrix(corpus, E.dtype) @ E
+    with Workers(1) as workers:
+        return WE, p_step_l1(WE, E.T @ E, lambda_P, P, frozen, workers)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.floats(0, 3))
+@settings(max_examples=30, deadline=None)
+def test_a_proximal_operator_minimises_what_it_is_said_to(seed, r, strength):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((2, r, r))
+    for kind in PENALTIES["R"]:
+
+        def cost(Z, kind=kind):
+            return np.sum((Z - X) ** 2) / 2 + strength * value(Z, kind)
+
+        Z = prox(X, strength, kind)
+        # cost is strongly convex: every Z + D costs at least ||D||² / 2 more
+        for size in (1e-3, 0.1, 1):
+            D = size * rng.standard_normal(X.shape)
+            assert cost(Z + D) >= cost(Z) + np.sum(D**2) / 2 - 1e-9
+
+
+def test_a_proximal_operator_takes_a_strength_for_each_cell_or_slice():
+    X = np.random.default_rng(0).standard_normal((3, 4, 4)).astype(np.float32)
+    cells = np.abs(X) * 0.5
+    np.testing.assert_allclose(prox(X, cells, "l1"), X / 2, rtol=1e-6)
+    each = prox(X, np.array([0.1, 0.5, 9]), "nuclear")
+    np.testing.assert_array_equal(each[1], prox(X[1], 0.5, "nuclear"))
+    assert not each[2].any() and each.dtype == np.float32
+
+
+@given(corpora, st.integers(1, 5), st.floats(0.01, 20))
+@settings(max_examples=25, deadline=None)
+def test_l1_rows_of_p_meet_the_optimality_conditions_and_frozen_rows_stay(made, r, lambda_P):
+    rng, lengths, c, d = made
+    corpus, _ = make_corpus(rng, lengths, c, d)
+    E, P = rng.standard_normal((corpus.n_tokens, r)), rng.standard_normal((c, r))
+    frozen = rng.random(c) < 0.4
+    WE, (got, iterations, residual) = solve_p(corpus, E, lambda_P, P, frozen)
+    np.testing.assert_array_equal(got[frozen], P[frozen])
+    gradient = 2 * (got @ (E.T @ E) - WE)
+    slack = 2 * 1e-4 * np.linalg.norm(WE, axis=1, keepdims=True) + 1e-12
+    off = np.where(got == 0, np.maximum(np.abs(gradient) - lambda_P, 0), gradient + lambda_P * np.sign(got))
+    assert residual <= 1e-4
+    assert (np.abs(off) <= slack)[~frozen].all()
+
+
+def test_l1_for_p_gives_what_coordinate_descent_gives():
+    rng = np.random.default_rng(1)
+    corpus, _ = make_corpus(rng, [4, 6, 5], c=5)
+    E = rng.standard_normal((15, 4))
+    WE, (got, _, _) = solve_p(corpus, E, 3.0, np.zeros((5, 4)), np.zeros(5, bool))
+    G, want = E.T @ E, np.zeros((5, 4))
+    for _ in range(500):
+        for j in range(4):
+            rest = WE[:, j] - want @ G[:, j] + want[:, j] * G[j, j]
+            want[:, j] = np.sign(rest) * np.maximum(np.abs(rest) - 1.5, 0) / G[j, j]
+    assert (want == 0).any() and want.any()
+    np.testing.assert_allclose(got, want, atol=1e-3)
+    np.testing.assert_array_equal(got == 0, want == 0)
+
+
+@given(corpora, st.integers(1, 5), st.floats(0.01, 3))
+@settings(max_examples=25, deadline=None)
+def test_l1_and_nuclear_relations_meet_the_optimality_conditions(made, r, strength):
+    rng, lengths, c, d = made
+    corpus, _ = make_corpus(rng, lengths, c, d)
+    E = rng.standard_normal((corpus.n_tokens, r))
+    for kind in ("l1", "nuclear"):
+        got = solve_r(corpus, E, strength, kind, tolerance=1e-6)
+        assert got.residual <= 1e-6
+        for R, B, AR in zip(got.R, got.B, got.AR, strict=True):
+            slack = 1e-6 * np.linalg.norm(B) + 1e-10
+            pull = (B - AR) / strength  # must be a subgradient of the penalty at R
+            if kind == "l1":
+                off = np.where(R == 0, np.maximum(np.abs(pull) - 1, 0), pull - np.sign(R))
+                assert np.abs(off).max() <= slack / strength
+            else:
+                q = np.linalg.matrix_rank(R, tol=1e-10)
+                U, _, V = np.linalg.svd(R)
+                beside = pull - U[:, :q] @ V[:q]
+                assert np.linalg.norm(beside, 2) <= 1 + slack / strength
+                # what lies in R's own column or row space is U Vᵀ and nothing else
+                assert np.linalg.norm(U[:, :q].T @ beside) <= 2 * slack / strength
+                assert np.linalg.norm(beside @ V[:q].T) <= 2 * slack / strength
+
+
+def test_l1_relations_cost_what_a_general_optimiser_finds():
+    rng = np.random.default_rng(2)
+    corpus, _ = make_corpus(rng, [4, 3, 6], d=1)
+    E = rng.standard_normal((13, 3))
+    got, A = solve_r(corpus, E, 1.2, "l1"), np.zeros((9, 9))
+    for e in split(E, corpus):
+        A += np.kron(e.T @ e, e.T @ e)
+
+    def cost(parts):  # the positive and the negative part of R
+        x = parts[:9] - parts[9:]
+        slope = A @ x - got.B[0].ravel()
+        return x @ (slope - got.B[0].ravel()) / 2 + 1.2 * parts.sum(), np.concatenate(
+            [slope + 1.2, 1.2 - slope]
+        )
+
+    found = minimize(
+        cost, np.zeros(18), jac=True, bounds=[(0, None)] * 18, method="L-BFGS-B",
+        options={"ftol": 1e-15, "gtol": 1e-10, "maxiter": 5000},
+    )  # fmt: skip
+    x = got.R[0].ravel()
+    mine, _ = cost(np.concatenate([np.maximum(x, 0), np.maximum(-x, 0)]))
+    assert (x == 0).any() and x.any()
+    assert mine == pytest.approx(found.fun, rel=1e-8)
+
+
+def test_nuclear_relations_of_one_orthonormal_graph_are_the_thresholded_right_hand_side():
+    rng = np.random.default_rng(3)
+    corpus, _ = make_corpus(rng, [9], d=3)
+    E = np.linalg.qr(rng.standard_normal((9, 5)))[0]  # EᵀE = I, so that A is the identity
+    got = solve_r(corpus, E, 0.3, "nuclear")
+    for R, B in zip(got.R, got.B, strict=True):
+        U, s, V = np.linalg.svd(B)
+        np.testing.assert_allclose(R, (U * np.maximum(s - 0.3, 0)) @ V, atol=1e-6)
+    with Workers(1) as workers:
+        arcs = arcs_by_relation(corpus)
+        shrunk = r_step_shrink(
+            E, E.T @ E, corpus.token_offsets, arcs, batches_of(corpus), workers,
+            strength=0.3, R0=np.zeros_like(got.R), tolerance=1e-10, max_iterations=99,
+        )  # fmt: skip
+    np.testing.assert_allclose(shrunk.R, got.R, atol=1e-6)
+    np.testing.assert_allclose(shrunk.AR, shrunk.R, atol=1e-12)
+
+
+@given(corpora, st.integers(1, 5), st.floats(0.01, 9), st.integers(1, 12))
+@settings(max_examples=25, deadline=None)
+def test_no_step_raises_the_objective_however_early_it_stops(made, r, penalty, limit):
+    rng, lengths, c, d = made
+    corpus, dense = make_corpus(rng, lengths, c, d)
+    E, P = rng.standard_normal((corpus.n_tokens, r)), rng.standard_normal((c, r))
+    R0, alpha, parts = rng.standard_normal((d, r, r)), 1.7, split(E, corpus)
+
+    def loss(P, R, kind):
+        bare = reference.objective(dense, P, R, parts, alpha, 0, 0, 0)
+        return bare + penalty * (np.abs(P).sum() + value(R, kind))
+
+    for kind in ("l1", "nuclear"):
+        R = solve_r(corpus, E, penalty / (2 * alpha), kind, R0=R0, limit=limit).R
+        assert loss(P, R, kind) <= loss(P, R0, kind) * (1 + 1e-9)
+    new = solve_p(corpus, E, penalty, P, np.zeros(c, bool))[1][0]
+    assert loss(new, R0, "l1") <= loss(P, R0, "l1") * (1 + 1e-9)
+
+
+def test_a_solved_problem_is_left_as_it_is_and_a_relation_without_arcs_is_zero():
+    rng = np.random.default_rng(4)
+    corpus, _ = make_corpus(rng, [5, 7], d=2)
+    corpus = replace(corpus, n_relations=3)
+    E = rng.standard_normal((12, 4))
+    for kind in ("l1", "nuclear"):
+        first = solve_r(corpus, E, 0.4, kind, R0=rng.standard_normal((3, 4, 4)), tolerance=1e-6)
+        again = solve_r(corpus, E, 0.4, kind, R0=first.R, tolerance=1e-5)
+        assert first.iterations > 3 and again.iterations == 1
+        assert not first.R[2].any() and first.R[:2].any()
+        assert not solve_r(corpus, np.zeros_like(E), 0.4, kind, R0=first.R).R.any()
+
+
+@given(corpora, st.integers(1, 6), st.booleans())
+@settings(max_examples=30, deadline=None)
+def test_the_bound_is_above_the_largest_eigenvalue_and_near_it(made, r, flat):
+    rng, lengths, c, d = made
+    corpus, _ = make_corpus(rng, lengths, c, d)
+    E = rng.standard_normal((corpus.n_tokens, r))
+    E = E * np.array([1, *[1e-3] * (r - 1)]) if flat else E
+    A = sum(np.kron(e.T @ e, e.T @ e) for e in split(E, corpus))
+    largest = np.linalg.eigvalsh(A)[-1]
+    with Workers(1) as workers:
+        bound = largest_eigenvalue(E, batches_of(corpus), workers)
+    assert largest <= bound <= 1.5 * largest
+
+
+def start(dtype=np.float64, r=4):
+    rng = np.random.default_rng(1)
+    corpus, dense = make_corpus(rng, [3, 8, 1, 0, 8, 5, 20])
+    frozen = np.arange(7) < 2
+    P = initial_properties(7, rng.standard_normal((2, r)).astype(dtype), frozen, 1, dtype)
+    return corpus, dense, frozen, initial_state(corpus, P)
+
+
+def train(dtype=np.float64, threads=1, **changes):
+    corpus, dense, frozen, state = start(dtype)
+    chosen = replace(SETTINGS, **changes)
+    for state in AlsTrainer(corpus, frozen, GROUPS, chosen, threads).rounds(state):
+        pass
+    return corpus, dense, chosen, state
+
+
+@pytest.mark.parametrize("p_penalty", PENALTIES["P"])
+@pytest.mark.parametrize("r_penalty", PENALTIES["R"])
+def test_training_logs_the_loss_of_its_penalties_by_term(p_penalty, r_penalty):
+    corpus, dense, s, state = train(p_penalty=p_penalty, r_penalty=r_penalty)
+    row, parts = state.log[-1], split(state.E, corpus)
+    charged = 0.3 * value(state.R, r_penalty), 0.5 * value(state.P, p_penalty)
+    bare = reference.objective(dense, state.P, state.R, parts, s.alpha, 0, 0, s.lambda_E)
+    assert row["lambda_R"] == pytest.approx(charged[0]) and row["lambda_P"] == pytest.approx(charged[1])
+    assert row["total"] == pytest.approx(bare + sum(charged), rel=1e-6)
+    terms = [x for name, x in row.items() if name.startswith(("words", "tags", "relation:", "lambda_"))]
+    assert row["total"] == pytest.approx(sum(terms))
+    again = objective(
+        corpus, state.P, state.R, state.E, groups=GROUPS, alpha=2.0, lambda_P=0.5, lambda_R=0.3, lambda_E=0.4,
+        p_penalty=p_penalty, r_penalty=r_penalty,
+    )  # fmt: skip
+    assert again["total"] == pytest.approx(row["total"], rel=1e-9)
+    assert row["total"] < state.log[0]["total"]
+    assert 0 < row["r_iterations"] < s.r_iterations and row["r_residual"] <= 1e-6
+    assert (row["p_iterations"] > 0) == (p_penalty == "l1") and row["p_residual"] <= 1e-4
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["nuclear", "nuclear-shrink"])
+def test_nuclear_gives_exact_low_rank_which_compressing_at_energy_one_keeps(kind, dtype):
+    lambda_R = {"nuclear": 2.0, "nuclear-shrink": 1.0}[kind]
+    R = train(dtype, r_penalty=kind, lambda_R=lambda_R, r_tolerance=1e-3)[3].R
+    exact = np.linalg.svd(R.astype(np.float64), compute_uv=False)
+    ranks = (exact > 1e-5 * exact[:, :1]).sum(axis=1)  # a gap: the rest is rounding
+    assert (exact[exact <= 1e-5 * exact.max()] <= 10 * np.finfo(dtype).eps * exact.max()).all()
+    assert 0 < ranks.sum() < 0.8 * R.shape[0] * R.shape[1]
+    kept = compress(R, 1.0)
+    np.testing.assert_array_equal(kept.ranks, ranks)
+    np.testing.assert_allclose(kept.dense(), R, atol=20 * np.finfo(dtype).eps * np.abs(R).max())
+
+
+def test_l1_gives_exact_zeros_in_both_factors():
+    state = train(np.float32, p_penalty="l1", r_penalty="l1", lambda_P=1.5, lambda_R=1.0)[3]
+    free = state.P[2:]
+    assert 0 < np.count_nonzero(free) < 0.9 * free.size
+    assert 0 < np.count_nonzero(state.R) < 0.9 * state.R.size
+
+
+@pytest.mark.parametrize("kind", ["l1", "nuclear", "nuclear-shrink"])
+def test_the_number_of_threads_and_a_switched_off_alpha_make_no_difference(kind):
+    one, two = (train(np.float32, n, p_penalty="l1", r_penalty=kind, r_tolerance=1e-3)[3] for n in (1, 2))
+    assert one.P.tobytes() == two.P.tobytes() and one.R.tobytes() == two.R.tobytes()
+    assert not train(alpha=0.0, r_penalty=kind)[3].R.any()
+
+
+def test_a_loss_that_is_no_number_ends_training_with_a_sentence():
+    for kind in PENALTIES["R"]:
+        with pytest.raises(BoveError, match="raise lambda_"):
+            train(np.float32, r_penalty=kind, p_penalty="l1", alpha=1e38, lambda_R=0.0)
+
+
+@pytest.mark.parametrize(("factor", "kind"), [("P", "nuclear"), ("P", "L1"), ("R", "l3"), ("R", "")])
+def test_a_penalty_unknown_for_its_factor_is_refused_by_name(factor, kind):
+    with pytest.raises(BoveError, match=f"no penalty for {factor}; choose l2"):
+        check_penalty(factor, kind, "--penalty")
+    check_penalty(factor, PENALTIES[factor][-1], "--penalty")
