@@ -241,6 +241,10 @@ def _cross_check(config: dict) -> None:
                 raise BoveError(
                     f"configuration: {section}.{key} is missing; {section}.source: {choice} needs it"
                 )
+    model = config["model"]
+    for key in ("penalty_P", "penalty_R"):
+        if model["trainer"] == "sgd" and model[key] != "l2":
+            raise BoveError(f"configuration: model.{key}: {model[key]} needs model.trainer: als; sgd has l2")
     for name, dataset in config["datasets"].items():
         for subset, files in dataset["subsets"].items():
             where = f"configuration: datasets.{name}.subsets.{subset}.gold"

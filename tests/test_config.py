@@ -166,6 +166,8 @@ def test_anchors_and_merge_keys_work(read):
         ("sources: {x: {url: 'ftp://x'}}", "sources.x.url: 'ftp://x' is not allowed"),
         ("sources: {a b: {file: x}}", "sources: 'a b' is not allowed"),
         ("sources: {x: {sha256: 123}}", "sources.x.sha256: '123' is not allowed"),
+        ("model: {penalty_P: nuclear}", "model.penalty_P: 'nuclear' is not allowed; allowed: l2, l1"),
+        ("model: {trainer: sgd, penalty_R: l1}", "model.penalty_R: l1 needs model.trainer: als"),
         ("seed: -1", "seed: -1 is not allowed; allowed: at least 0"),
     ],
 )

@@ -15,7 +15,14 @@ import numpy as np
 
 from bove import artefacts
 from bove.cli.progress import Progress
-from bove.cli.training import add_common_arguments, load_training_data, log_terms, make_model
+from bove.cli.training import (
+    add_common_arguments,
+    add_penalty_arguments,
+    check_penalties,
+    load_training_data,
+    log_terms,
+    make_model,
+)
 from bove.errors import BoveError
 from bove.factor.als import AlsSettings, AlsState, AlsTrainer, initial_properties, initial_state
 from bove.files import atomic_write
@@ -26,6 +33,7 @@ CHECKPOINT = "bove-als-checkpoint"
 
 def register(parser: argparse.ArgumentParser) -> None:
     add_common_arguments(parser)
+    add_penalty_arguments(parser)
     add = parser.add_argument
     add("--max-rounds", type=int, required=True, help="most rounds")
     add("--tolerance", type=float, required=True, help="stop where L improves by less than this share")
@@ -54,6 +62,8 @@ def run(args: argparse.Namespace) -> None:
     state = _train(trainer, state, settings, checkpoint, key, args.checkpoint_every, data)
     if state.round == settings.max_rounds and not state.finished:
         log.warning("stopped after %d rounds, before the stopping rule held", state.round)
+    if settings.alpha and not state.R.any():
+        log.warning("every relation is 0: lambda_R is too large for the %s penalty", settings.r_penalty)
     model = make_model(
         data, args, state.P, state.R, {"trainer": "als", **asdict(settings), "rounds": state.round}
     )
@@ -64,6 +74,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _check(settings: AlsSettings, args) -> None:
+    check_penalties(args)
     for name in ("rank", "max_rounds", "batch_tokens", "restart_iterations", "r_iterations"):
         if getattr(args, name) < 1:
             raise BoveError(f"--{name.replace('_', '-')} {getattr(args, name)}: must be at least 1")

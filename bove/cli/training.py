@@ -12,6 +12,7 @@ import numpy as np
 from bove import __version__
 from bove.errors import BoveError
 from bove.factor.model import Model
+from bove.factor.penalties import PENALTIES, check_penalty
 from bove.graphs import GraphCorpus
 from bove.text.graphs import load_graphs
 from bove.text.vectors import WordVectors, pretrained_rows
@@ -50,6 +51,21 @@ def add_common_arguments(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=int, required=True, help="of the random start")
     add("--output", required=True, metavar="FILE", help="model.safetensors to write")
     add("--training-log", required=True, metavar="FILE", help="CSV to write: L by term, a row a round")
+
+
+def add_penalty_arguments(parser: argparse.ArgumentParser) -> None:
+    """What lambda_P and lambda_R weigh; `check_penalties` says whether the factor has such a penalty."""
+    for factor, kinds in PENALTIES.items():
+        parser.add_argument(
+            f"--{factor.lower()}-penalty", required=True, metavar="KIND",
+            help=f"form of the penalty on {factor}: {', '.join(kinds)}",
+        )  # fmt: skip
+
+
+def check_penalties(args) -> None:
+    """Raise BoveError for a penalty that is none, or none of its factor."""
+    for factor in PENALTIES:
+        check_penalty(factor, getattr(args, f"{factor.lower()}_penalty"), f"--{factor.lower()}-penalty")
 
 
 def load_training_data(args) -> TrainingData:
@@ -92,9 +108,10 @@ def log_terms(rows, relations) -> None:
     arcs = sum(row[f"relation:{k}"] for k in range(len(relations)))
     log.info(
         "round %d%s: L %.6g (%s) = words %.5g + tags %.5g + relations %.5g + penalties %.5g; "
-        "R-step %d iterations, residual %.1e",
+        "R-step %d iterations, residual %.1e%s",
         row["round"], " (restart)" if row["restart"] else "", row["total"], change, row["words"], row["tags"],
         arcs, row["lambda_P"] + row["lambda_R"] + row["lambda_E"], row["r_iterations"], row["r_residual"],
+        f"; P-step {row['p_iterations']}, {row['p_residual']:.1e}" if row["p_iterations"] else "",
     )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ RANK = 6
 WORDS = ["dogs", "cats", "chase", "see", "men", "big", "small"]
 TRAIN = [
     "--rank", RANK, "--alpha", 2, "--lambda-P", 1, "--lambda-R", 0.5, "--lambda-E", 3, "--dtype", "float32",
+    "--p-penalty", "l2", "--r-penalty", "l2",
     "--max-rounds", 5, "--tolerance", 1e-9, "--restart-every", 3, "--restart-iterations", 4,
     "--e-step", "averaged", "--e-tolerance", 1e-3, "--e-energy", 1, "--r-tolerance", 1e-4,
     "--r-iterations", 40, "--batch-tokens", 64, "--checkpoint-every", 2, "--seed", 3,
@@ -218,6 +219,30 @@ def test_a_compressed_model_at_energy_one_gives_the_same_bags(built):
     assert rows["again"]["tokens"] == "2" and int(rows["again"]["iterations"]) > 1
 
 
+def test_nuclear_relations_are_written_with_the_ranks_that_compressing_and_inference_find(built):
+    penalties = ["--r-penalty", "nuclear", "--lambda-R", 2, "--p-penalty", "l1", "--r-iterations", 4000]
+    assert not bove("train-als", *inputs(built), *TRAIN, *penalties, *outputs(built, "n"))
+    model = Model.load(built / "n")
+    assert model.hyperparameters["r_penalty"] == "nuclear" and model.hyperparameters["p_penalty"] == "l1"
+    s = np.linalg.svd(model.relations.astype(float), compute_uv=False)
+    ranks = (s > 1e-5 * s[:, :1]).sum(axis=1)
+    assert 0 < ranks.sum() < 0.6 * len(s) * RANK
+    assert not bove("compress", "--model", built / "n", "--energy", 1, "--output", built / "nc")
+    np.testing.assert_array_equal(Model.load(built / "nc").relations.ranks, ranks)
+    assert (built / "nc").stat().st_size < (built / "n").stat().st_size
+    log = built / "n.log"
+    options = ["--solver", "fixed-point", "--tolerance", 1e-5, "--iterations", 200, "--log", log]
+    assert not infer(built, "nb", *options, model="n")
+    assert f"relations: {ranks.sum()} of {len(s) * RANK} singular values kept" in log.read_text()
+
+
+def test_a_penalty_that_leaves_no_relation_is_said_to_be_too_large(built, capsys):
+    penalties = ["--r-penalty", "l1", "--lambda-R", 1e4, "--max-rounds", 1]
+    assert not bove("train-als", *inputs(built), *TRAIN, *penalties, *outputs(built, "zero"))
+    assert "every relation is 0: lambda_R is too large for the l1 penalty" in capsys.readouterr().err
+    assert not Model.load(built / "zero").relations.any()
+
+
 def test_the_baseline_has_the_words_that_have_a_vector_and_no_others(built):
     assert not bove(
         "infer", "--system", "word-vectors", "--vectors", built / "v", "--vocabulary", built / "vocabulary",
@@ -238,6 +263,8 @@ def test_the_baseline_has_the_words_that_have_a_vector_and_no_others(built):
         (["--alpha", -1], "--alpha -1.0: must be"),
         (["--lambda-E", "nan"], "--lambda-E nan"),
         (["--e-energy", 2], "at most 1"),
+        (["--p-penalty", "nuclear"], "--p-penalty nuclear: no penalty for P; choose l2 or l1"),
+        (["--r-penalty", "L1"], "no penalty for R; choose l2, l1, nuclear or nuclear-shrink"),
         (["--graphs", "nowhere"], "nowhere: no such file"),
         (["--alpha", 1e38, "--lambda-R", 0], "raise lambda_"),
     ],

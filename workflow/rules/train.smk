@@ -1,6 +1,7 @@
 # The model: one of the two trainers writes it.
 MODEL = CONFIG["model"]
 COMMON = flags(MODEL, "rank", "alpha", "lambda_P", "lambda_R", "lambda_E", "dtype")
+PENALTIES = f"--p-penalty {MODEL['penalty_P']} --r-penalty {MODEL['penalty_R']}"
 
 if MODEL["trainer"] == "als":
 
@@ -23,7 +24,7 @@ if MODEL["trainer"] == "als":
             mem_mb=8000,
             runtime=720,
         params:
-            model=COMMON,
+            model=f"{COMMON} {PENALTIES}",
             options=flags(
                 MODEL["als"],
                 "max_rounds",
