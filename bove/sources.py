@@ -48,6 +48,21 @@ def members(source: dict) -> list[str]:
     return [PurePosixPath(member).name for member in source.get("members", ())]
 
 
+def corpus_files() -> list[str]:
+    """The files of the built-in corpus, within its folder."""
+    from bove.demo.pairs import SETS
+
+    pairs = [f"sts/STS.{part}.{name}.txt" for name in SETS for part in ("input", "gs")]
+    return [
+        "treebank/train.conll09",
+        "treebank/dev.conll09",
+        "raw.txt",
+        *pairs,
+        "snli/dev.jsonl",
+        "snli/test.jsonl",
+    ]
+
+
 def outputs(name: str, source: dict) -> list[str]:
     """The paths that a download leaves: its members in a folder, or one file."""
     return [f"{DOWNLOADS}/{name}/{file}" for file in members(source)] or [f"{DOWNLOADS}/{name}"]
@@ -67,12 +82,8 @@ def locate(config: dict, value: str) -> str:
     return f"{base}/{rest}" if rest else base
 
 
-def check(config: dict, corpus: tuple[str, ...]) -> None:
+def check(config: dict) -> None:
     """See that every file is there, or that something makes it.
-
-    Args:
-        config: resolved configuration.
-        corpus: the files that the built-in corpus has.
 
     Raises:
         BoveError: the first file or source that is not there, with its key.
@@ -85,7 +96,7 @@ def check(config: dict, corpus: tuple[str, ...]) -> None:
             raise BoveError(f"configuration: sources.{name}.members: two members have one file name")
     for key, value in references(config):
         if value.startswith(_PREFIX):
-            _check_source(config, key, value, corpus)
+            _check_source(config, key, value)
         path = locate(config, value)
         if _is_local(config, value) and not Path(path).is_file():
             found = "is a folder, not a file" if Path(path).is_dir() else "no such file"
@@ -97,14 +108,14 @@ def _is_local(config: dict, value: str) -> bool:
     return not value.startswith(_PREFIX) or kind(config["sources"][name]) == "file"
 
 
-def _check_source(config: dict, key: str, value: str, corpus: tuple[str, ...]) -> None:
+def _check_source(config: dict, key: str, value: str) -> None:
     name, _, rest = value.removeprefix(_PREFIX).partition("/")
     if name not in config["sources"]:
         raise BoveError(f"configuration: {key}: no source {name!r};{_options(name, config['sources'])}")
     source = config["sources"][name]
     if kind(source) == "file":
         return
-    files = corpus if kind(source) == "sentences" else members(source)
+    files = corpus_files() if kind(source) == "sentences" else members(source)
     if files and rest not in files:
         raise BoveError(f"configuration: {key}: source {name!r} has no file {rest!r};{_options(rest, files)}")
     if rest and not files:

@@ -12,7 +12,6 @@ sys.path.insert(0, str(ROOT))
 
 from bove import sources
 from bove.config import load, resolve, store, summary
-from bove.demo import FILES as CORPUS_FILES
 from bove.errors import BoveError
 from bove.fingerprint import fingerprint
 
@@ -25,7 +24,7 @@ def configuration():
         resolved = resolve(
             load(files, schema, workflow.config_settings.config_args or ()), schema
         )
-        sources.check(resolved, CORPUS_FILES)
+        sources.check(resolved)
     except BoveError as e:
         print(" ".join(str(e).split()), file=sys.stderr)
         sys.exit(2)
@@ -124,13 +123,22 @@ def parse_inputs(dataset, tagger, parser):
     return {"parses": located(own)} if own else {"tagger": tagger, "parser": parser}
 
 
-def parse_flags(files):
+def parse_flags(wildcards, input):
     """Command-line flags for either."""
-    if "parses" in files.keys():
-        return shlex.join(["--parses", files.parses])
-    limit = str(CONFIG["parser"]["max_tokens"])
     return shlex.join(
-        ["--tagger", files.tagger, "--parser", files.parser, "--max-tokens", limit]
+        word
+        for name in ("parses", "tagger", "parser")
+        if name in input.keys()
+        for word in (f"--{name}", input[name])
+    )
+
+
+def limit_flags(wildcards):
+    """Command-line flags for the longest sentence; a function of the input is not watched for changes, this is."""
+    return (
+        ""
+        if CONFIG["datasets"][wildcards.dataset].get("parses")
+        else flags(CONFIG["parser"], "max_tokens")
     )
 
 

@@ -28,7 +28,7 @@ for name, source in sources.used(CONFIG).items():
 
 rule demo:
     output:
-        files=expand(f"{RUN}/data/{{file}}", file=CORPUS_FILES),
+        files=expand(f"{RUN}/data/{{file}}", file=sources.corpus_files()),
     log:
         f"{RUN}/logs/demo.log",
     benchmark:

@@ -107,7 +107,8 @@ rule parse:
         mem_mb=3000,
         runtime=120,
     params:
-        parser=lambda wildcards, input: parse_flags(input),
+        parser=parse_flags,
+        limit=limit_flags,
         code=fingerprint("bove.cli.parse"),
     shell:
-        "bove parse --pairs {input.pairs:q} {params.parser} --output {output.parses:q} --log {log:q}"
+        "bove parse --pairs {input.pairs:q} {params.parser} {params.limit} --output {output.parses:q} --log {log:q}"

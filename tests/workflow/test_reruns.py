@@ -1,0 +1,156 @@
+"""What runs again after a change, and what does not, seen on a small demo that is really run once."""
+
+import os
+import re
+import shutil
+from contextlib import contextmanager
+
+import pytest
+import yaml
+
+SMALL = {
+    "run": "small",
+    "sources": {"corpus": {"sentences": 300}},
+    "vocabulary": {"min_relations": 20},
+    "vectors": {"epochs": 2},
+    "model": {"rank": 10, "als": {"max_rounds": 2}},
+    "parser": {"preset": "tiny", "min_coverage": 0},
+    "datasets": {
+        "sts": {
+            "subsets": {name: None for name in ("captions", "definitions", "modifiers", "news", "paraphrase")}
+        },
+        "snli": {"subsets": {"test": None}},
+    },
+}
+AFTER_TRAINING = {"infer": 4, "score": 2, "tables": 1}
+AFTER_THE_VOCABULARY = {
+    "encode_treebank": 1,
+    "train_als": 1,
+    "encode": 2,
+    "look_up_words": 2,
+    **AFTER_TRAINING,
+}
+ONE_MORE_DATA_SET = {
+    "pairs": 1,
+    "parse": 1,
+    "encode": 1,
+    "infer": 2,
+    "look_up_words": 1,
+    "score": 1,
+    "tables": 1,
+}
+MORE = {
+    "more": {
+        "label": "More",
+        "task": "entailment",
+        "subsets": {"a": {"input": "source:corpus/snli/test.jsonl"}},
+    }
+}
+
+
+class Run:
+    """A checkout with a finished run."""
+
+    def __init__(self, checkout) -> None:
+        self.folder, self.checkout = checkout.folder, checkout
+        self.write(SMALL)
+        done = checkout.snakemake("--configfile", "config/config.yaml", "small.yaml")
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def write(self, settings) -> None:
+        (self.folder / "small.yaml").write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
+
+    def planned(self, *arguments):
+        """What would run, with the small configuration and `--config` arguments."""
+        config = ["--config", *arguments] if arguments else []
+        return self.checkout.planned("--configfile", "config/config.yaml", "small.yaml", *config)
+
+    @contextmanager
+    def edited(self, path, old, new):
+        """A file in which a text is replaced, for a while."""
+        path = self.folder / path
+        text = path.read_text(encoding="utf-8")
+        assert re.search(old, text), f"{path} has no {old}"
+        path.write_text(re.sub(old, new, text, count=1), encoding="utf-8")
+        yield
+        path.write_text(text, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def finished(checkout):
+    return Run(checkout)
+
+
+def test_the_run_has_its_tables_and_its_configuration(finished):
+    results = finished.folder / "results" / "small"
+    assert {path.name for path in (results / "tables").iterdir()} == {"scores.csv", "sts.md", "snli.md"}
+    stored = yaml.safe_load((results / "config.yaml").read_text(encoding="utf-8"))
+    assert stored["model"]["rank"] == 10
+    assert stored["model"]["lambda_P"] == 1000
+    left_over = [path for path in results.rglob("*") if path.name.endswith(".tmp")]
+    assert left_over == []
+
+
+def test_a_second_run_does_nothing(finished):
+    done = finished.checkout.snakemake("--configfile", "config/config.yaml", "small.yaml")
+    assert done.returncode == 0
+    assert "Nothing to be done" in done.stdout + done.stderr
+
+
+def test_what_changes_no_result_reruns_nothing(finished):
+    """Comments, docstrings, layout, time stamps, the order of keys, the form of numbers, settings and code
+    that no stage of this run uses."""
+    turned = {key: SMALL[key] for key in reversed(SMALL)}
+    turned["datasets"] = {key: SMALL["datasets"][key] for key in reversed(SMALL["datasets"])}
+    turned["model"] = {"sgd": {"epochs": 1}, "als": {"max_rounds": "2e0"}, "rank": 10.0, "alpha": "1e1"}
+    with (
+        finished.edited("bove/text/vocabulary.py", r'\A(r?)"""', r'\1"""Once more: '),
+        finished.edited(
+            "bove/factor/steps.py", r"\nimport numpy as np\n", "\n\n# arrays\nimport numpy as np\n"
+        ),
+        finished.edited("bove/config.py", r"\Z", "\n\nCHANGED = 1\n"),
+        finished.edited("workflow/rules/train.smk", r"\A#", "# Here is"),
+        finished.edited("environment.yml", r"\A#", "# Note:"),
+    ):
+        for path in (finished.folder / "results" / "small").rglob("*.conll09"):
+            os.utime(path)
+        finished.write(turned)
+        plan = finished.planned("threads=2")
+        finished.write(SMALL)
+    assert plan == {}
+
+
+CHANGES = [
+    ("model={alpha: 3}", {"train_als": 1, **AFTER_TRAINING}),
+    ("inference={iterations: 2}", AFTER_TRAINING),
+    ("vocabulary={min_words: 3}", {"vocabulary": 1, **AFTER_THE_VOCABULARY}),
+    ("parser={max_tokens: 30}", {"parse": 2, "encode": 2, "look_up_words": 2, **AFTER_TRAINING}),
+    ("systems=[word-vectors, bove]", {"score": 2, "tables": 1}),
+    (f"datasets={yaml.safe_dump(MORE, default_flow_style=True, width=1000).strip()}", ONE_MORE_DATA_SET),
+]
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"), CHANGES, ids=[setting.partition(":")[0] for setting, _ in CHANGES]
+)
+def test_a_setting_reruns_what_depends_on_it(finished, setting, expected):
+    assert finished.planned(setting) == expected
+
+
+@pytest.mark.parametrize(
+    ("module", "expected"),
+    [
+        ("bove/evaluate/alignment.py", {"score": 2, "tables": 1}),
+        ("bove/factor/als.py", {"train_als": 1, **AFTER_TRAINING}),
+    ],
+)
+def test_changed_code_reruns_the_stages_that_use_it(finished, module, expected):
+    with finished.edited(module, r"\Z", "\n\nCHANGED = 1\n"):
+        assert finished.planned() == expected
+
+
+def test_a_finished_run_may_be_moved(finished, tmp_path):
+    moved = tmp_path / "elsewhere"
+    shutil.move(finished.folder, moved)
+    finished.folder = finished.checkout.folder = moved
+    assert finished.planned() == {}
