@@ -1,7 +1,7 @@
 """Changes to frames, from which pairs of sentences are made.
 
-Every change is a function of a sampler and a frame; it returns the changed frame, or None where the frame gives
-no room for it. None of them looks at words' vectors or at a score.
+Every change is a function of a sampler and a frame; it returns the changed frame, or None where the frame
+gives no room for it. None of them looks at word vectors or at a score.
 """
 
 from __future__ import annotations
@@ -69,85 +69,6 @@ def fragment(s: Sampler, frame: Frame) -> Frame | None:
     return replace(frame, fragment=True, aspect="", manner_first=False) if plain else None
 
 
-def _thing_without(s: Sampler, thing: Thing) -> Thing | None:
-    options = []
-    for i in range(len(thing.qualities)):
-        options.append({"qualities": thing.qualities[:i] + thing.qualities[i + 1 :]})
-    if thing.adjuncts:
-        options.append({"adjuncts": ()})
-    if thing.relative:
-        options.append({"relative": None})
-    if thing.appositive:
-        options.append({"appositive": None})
-    return replace(thing, **s.rng.choice(options)) if options else None
-
-
-def drop(s: Sampler, frame: Frame) -> Frame | None:
-    """One modifier fewer."""
-    if isinstance(frame, Thing):
-        if frame.relative is not None and s.chance(0.8):
-            inner = drop(s, frame.relative)
-            return replace(frame, relative=inner) if inner is not None else None
-        return _thing_without(s, replace(frame, relative=None))
-    options = [
-        {name: v}
-        for name in ROLES
-        if getattr(frame, name)
-        for v in [_thing_without(s, getattr(frame, name))]
-        if v
-    ]
-    if isinstance(frame.state, Thing):
-        options += [{"state": v} for v in [_thing_without(s, frame.state)] if v]
-    if frame.adjuncts and frame.kind != "motion":
-        options.append({"adjuncts": frame.adjuncts[:-1], "front": frame.front and frame.time is not None})
-    for name, empty in (("manner", None), ("time", None), ("purpose", None), ("subordinate", None),
-                        ("coordinate", None), ("frequency", "")):  # fmt: skip
-        if getattr(frame, name):
-            options.append({name: empty} | ({"front": False} if name == "time" else {}))
-    return replace(frame, **s.rng.choice(options)) if options else None
-
-
-def add(s: Sampler, frame: Frame) -> Frame | None:
-    """One modifier more."""
-    if isinstance(frame, Thing):
-        if frame.relative is not None and frame.relative.object is not None and s.chance(0.7):
-            inner = add(s, frame.relative)
-            return replace(frame, relative=inner) if inner is not None else None
-        more = s.described(frame)
-        return more if more != frame and len(more.qualities) < 3 else None
-    options = []
-    for name in ROLES:
-        thing = getattr(frame, name)
-        if thing is not None and thing.noun is not None and len(thing.qualities) < 2:
-            options.append({name: s.described(thing)})
-            if thing.cls == "person" and not thing.adjuncts and not thing.relative:
-                options.append({name: replace(thing, adjuncts=(s.worn(thing),))})
-    if frame.verb is None or frame.kind in ("say", "want", "ask", "change"):
-        return replace(frame, **s.rng.choice(options)) if options else None
-    company = frame.subject.company if frame.subject is not None else ()
-    if not any(a.label == "LOC" for a in frame.adjuncts) and frame.kind != "motion" and not frame.front:
-        options.append({"adjuncts": (*frame.adjuncts, s.place(*company, role="AM-LOC"))})
-    if frame.manner is None:
-        options.append({"manner": s.manner(frame)})
-    if (
-        frame.tense == "past"
-        and not frame.aspect
-        and frame.time is None
-        and frame.subject
-        and not frame.modal
-    ):
-        options.append({"time": s.when(), "front": False})
-    if (
-        frame.kind in ("trans", "motion")
-        and frame.subject
-        and frame.subject.cls == "person"
-        and not frame.passive
-    ):
-        if not frame.purpose and not frame.subordinate and not frame.coordinate and not frame.fragment:
-            options.append({"purpose": s.deed("person")})
-    return replace(frame, **s.rng.choice(options)) if options else None
-
-
 def _things(frame: Frame) -> list[str]:
     return [n for n in ROLES if isinstance(frame, Clause) and getattr(frame, n) and getattr(frame, n).noun]
 
@@ -176,16 +97,14 @@ def _general(thing: Thing) -> Thing | None:
     return replace(thing, noun=Word(synset))
 
 
-def _exchange(s: Sampler, thing: Thing, *company) -> Thing:
-    """The thing with another noun of its class, and the modifiers that it had."""
-    mass = thing.noun.synset.mass
-    general = nouns.HYPERNYMS.get(thing.cls)
-    fitting = tuple(
-        n
-        for n in noun_pool((thing.cls,))
-        if n is not thing.noun.synset and n.mass == mass and n.lemmas[0] != general
-    )
-    return replace(thing, noun=s.word(choose(s.rng, fitting, *company)))
+def _exchange(s: Sampler, thing: Thing, *company) -> Thing | None:
+    """The thing with another noun of its class, its modifiers kept; None for a word of a whole class."""
+    synset = thing.noun.synset
+    if synset.topic == "any":
+        return None
+    fitting = (n for n in noun_pool((thing.cls,)) if n.mass == synset.mass)
+    fitting = tuple(n for n in fitting if n is not synset and n.topic != "any")
+    return replace(thing, noun=s.word(choose(s.rng, fitting, *company))) if fitting else None
 
 
 def argument(s: Sampler, frame: Frame) -> Frame | None:
@@ -200,7 +119,8 @@ def argument(s: Sampler, frame: Frame) -> Frame | None:
         return None
     name = s.rng.choice(names)
     company = (frame.verb.synset,) if frame.verb else ()
-    return replace(frame, **{name: _exchange(s, getattr(frame, name), *company)})
+    other = _exchange(s, getattr(frame, name), *company)
+    return replace(frame, **{name: other}) if other is not None else None
 
 
 def event(s: Sampler, frame: Frame) -> Frame | None:

@@ -15,7 +15,7 @@ from bove.files import atomic_write
 
 SET_SIZE = 250
 PREMISES = 200
-RAW_PER_SENTENCE = 6
+RAW_PER_SENTENCE = 5
 STYLES = {"plain": 50, "news": 24, "caption": 20, "gloss": 6}
 
 
@@ -68,7 +68,7 @@ def true_case(tokens: tuple[Token, ...]) -> list[str]:
 
 
 def conll09(tokens: tuple[Token, ...]) -> str:
-    """A sentence in CoNLL-2009 columns, with one APRED column a predicate; predicted columns repeat the gold ones."""
+    """A sentence in CoNLL-2009 columns, one APRED column a predicate; predicted columns repeat gold."""
     predicates = [i for i, token in enumerate(tokens, 1) if token.sense]
     lines = []
     for i, token in enumerate(tokens, 1):

@@ -74,7 +74,7 @@ class Adjunct:
 
 @dataclass(frozen=True)
 class Time:
-    """When: ("day", Monday), ("date", Jan., 12), ("month", May), ("year", 1987), ("word", …), ("span", last, week)."""
+    """When, as a kind and its words: day, date (month, number), month, year, word, span (last, week)."""
 
     parts: tuple[str, ...]
 

@@ -9,6 +9,7 @@ import random
 import zlib
 from dataclasses import dataclass, field
 from functools import cache
+from operator import mul
 
 from bove.demo import nouns, verbs
 
@@ -122,18 +123,24 @@ def lexicon() -> Lexicon:
     )
 
 
-@cache
 def affinity(one: Synset, other: Synset) -> float:
     """How gladly two synsets keep company: 0.1, 1 or 5 by a hash of their names, times 5 within a topic."""
     weight = (0.1, 0.1, 1.0, 5.0)[zlib.crc32(f"{one.name} {other.name}".encode()) % 4]
     return weight * (5.0 if one.topic and one.topic == other.topic else 1.0)
 
 
+@cache
+def _weights(pool: tuple[Synset, ...], friend: Synset) -> tuple[float, ...]:
+    return tuple(affinity(friend, s) for s in pool)
+
+
 def choose(rng: random.Random, pool: tuple[Synset, ...], *company: Synset) -> Synset:
     """Draw a synset of the pool in proportion to its affinity with each of the company."""
-    weights = [1.0] * len(pool)
-    for friend in company:
-        weights = [w * affinity(friend, s) for w, s in zip(weights, pool, strict=True)]
+    if not company:
+        return rng.choice(pool)
+    weights = _weights(pool, company[0])
+    for friend in company[1:]:
+        weights = list(map(mul, weights, _weights(pool, friend)))
     return rng.choices(pool, weights)[0]
 
 

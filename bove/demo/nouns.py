@@ -1,7 +1,8 @@
 """Nouns, names and places of the built-in corpus, as tables.
 
-A line of NOUNS is `class topic: synset, synset, …`; the lemmas of a synset, joined by `/`, are
-near-synonyms and stand for each other. `~` marks a mass noun. A synset keeps company with those of its own topic.
+A line of NOUNS is `class topic: synset, synset, …`; the lemmas of a synset, joined by `/`, are near-synonyms
+and stand for each other. `~` marks a mass noun. A synset keeps company with those of its own topic; the topic
+`any` holds the words for whole classes.
 """
 
 

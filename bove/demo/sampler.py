@@ -153,7 +153,7 @@ class Sampler(ThingSampler):
                 where = self.place(*clause.subject.company, role="AM-LOC")
                 clause = replace(clause, adjuncts=(*clause.adjuncts, where))
         if simple_past and clause.kind != "state" and self.chance(0.22):
-            return replace(clause, time=self.when(), front=self.chance(0.3))
+            return replace(clause, time=self.when(), front=not clause.quoted and self.chance(0.3))
         if clause.kind in ("trans", "motion", "intrans") and not clause.negated and self.chance(0.05):
             return replace(clause, frequency=self.rng.choice(verbs.FREQUENCIES))
         return clause

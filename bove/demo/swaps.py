@@ -71,7 +71,7 @@ def speakers(s: Sampler, frame: Frame) -> Frame | None:
 
 
 def clauses(s: Sampler, frame: Frame) -> Frame | None:
-    """The main and the subordinate clause change places; or two coordinate clauses exchange what they share."""
+    """The main and the subordinate clause change places; or two coordinate clauses their subjects."""
     if not isinstance(frame, Clause) or frame.front:
         return None
     if frame.subordinate is not None:

@@ -1,9 +1,9 @@
 """Verbs, adjectives and adverbs of the built-in corpus, as tables.
 
-A line of VERBS is `frame: synset | subject classes | object classes | options`. The lemmas of a synset, joined
-by `/`, are near-synonyms; `+up` is a particle that goes with the lemma. Options: `by`, the class of noun that
-may serve as the instrument ("with the hammer"); `anti`, the antonym, by its first lemma. Classes may be
-narrowed to a topic (`tool:building`) or be one synset, by its first lemma.
+A line of VERBS is `frame: synset | subject classes | object classes | options`. The lemmas of a synset,
+joined by `/`, are near-synonyms; `+up` is a particle that goes with the lemma. Options: `by`, the class of
+noun that may serve as the instrument ("with the hammer"); `anti`, the antonym, by its first lemma. Classes
+may be narrowed to a topic (`tool:building`) or be one synset, by its first lemma.
 """
 
 from bove.demo.nouns import words
