@@ -1,9 +1,13 @@
 """A copy of the project in a temporary folder, and a way to call Snakemake there."""
 
+import argparse
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -36,16 +40,30 @@ class Checkout:
         )
 
     def planned(self, *arguments: str) -> dict[str, int]:
-        """How many jobs of each rule a dry run would do."""
-        done = self.snakemake("--dry-run", "--quiet", "rules", *arguments)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return jobs(done.stdout + done.stderr)
+        """How many jobs of each rule a dry run would do; every command is one that `bove` takes."""
+        done = self.snakemake("--dry-run", "--printshellcmds", *arguments)
+        said = done.stdout + done.stderr
+        assert done.returncode == 0, said
+        found, commands = jobs(said), re.findall(r"^Shell command: bove (.*)$", said, re.M)
+        assert len(commands) == sum(found.values())
+        for command in commands:
+            check(shlex.split(command))
+        return found
+
+
+def check(words: list[str]) -> None:
+    """Exit where the command line does not take these words."""
+    stage = words[0].replace("-", "_")
+    parser = argparse.ArgumentParser(prog=f"bove {words[0]}")
+    import_module(f"bove.cli.{stage}").register(parser)
+    parser.add_argument("--threads")
+    parser.add_argument("--log")
+    parser.parse_args(words[1:])
 
 
 def jobs(text: str) -> dict[str, int]:
     """The table of jobs that Snakemake prints, without its totals and without the rules that only collect."""
-    lines = [line.split() for line in text.split("\n")]
-    counts = {words[0]: int(words[1]) for words in lines if len(words) == 2 and words[1].isdigit()}
+    counts = {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", text, re.M)}
     return {rule: count for rule, count in counts.items() if rule not in ("total", "all", "default")}
 
 
