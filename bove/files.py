@@ -85,8 +85,8 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     os.close(handle)
     try:
         yield Path(name)
-        os.chmod(name, 0o666 & ~_UMASK)
-        os.replace(name, path)
+        Path(name).chmod(0o666 & ~_UMASK)
+        Path(name).replace(path)
     except OSError as e:
         Path(name).unlink(missing_ok=True)
         raise BoveError(f"{path}: can not be written ({e.strerror or e})") from e

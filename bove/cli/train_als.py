@@ -1,7 +1,6 @@
 """`bove train-als`: a model by alternating least squares."""
 
 import argparse
-import csv
 import hashlib
 import json
 import logging
@@ -22,10 +21,10 @@ from bove.cli.training import (
     load_training_data,
     log_terms,
     make_model,
+    write_training_log,
 )
 from bove.errors import BoveError
 from bove.factor.als import AlsSettings, AlsState, AlsTrainer, initial_properties, initial_state
-from bove.files import atomic_write
 
 log = logging.getLogger("bove")
 CHECKPOINT = "bove-als-checkpoint"
@@ -67,7 +66,7 @@ def run(args: argparse.Namespace) -> None:
     model = make_model(
         data, args, state.P, state.R, {"trainer": "als", **asdict(settings), "rounds": state.round}
     )
-    _write_log(args.training_log, state, data.vocabulary.relations)
+    write_training_log(args.training_log, state.log, data.vocabulary.relations)
     model.save(args.output)
     checkpoint.unlink(missing_ok=True)
     log.info("model %s: %s", model.hash[:12], args.output)
@@ -146,14 +145,3 @@ def _resume(path: Path, key: str) -> AlsState | None:
     rows = tuple(json.loads(metadata["log"]))
     log.info("going on from round %d of %s", len(rows), path)
     return AlsState(arrays["P"], arrays["R"], arrays["E"], len(rows), rows, json.loads(metadata["finished"]))
-
-
-def _write_log(path, state: AlsState, relations) -> None:
-    names = {f"relation:{k}": f"relation:{name}" for k, name in enumerate(relations)}
-    with atomic_write(path) as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow([names.get(column, column) for column in state.log[0]])
-        writer.writerows(
-            [repr(value) if isinstance(value, float) else value for value in row.values()]
-            for row in state.log
-        )

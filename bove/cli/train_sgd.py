@@ -1,7 +1,6 @@
 """`bove train-sgd`: a model by stochastic gradient descent."""
 
 import argparse
-import csv
 import logging
 import math
 import os
@@ -14,10 +13,15 @@ from pathlib import Path
 import numpy as np
 
 from bove.cli.progress import Progress
-from bove.cli.training import TrainingData, add_common_arguments, load_training_data, make_model
+from bove.cli.training import (
+    TrainingData,
+    add_common_arguments,
+    load_training_data,
+    make_model,
+    write_training_log,
+)
 from bove.errors import BoveError
 from bove.factor.als import initial_properties
-from bove.files import atomic_write
 
 log = logging.getLogger("bove")
 
@@ -80,7 +84,7 @@ def _run(args) -> None:
     if len(rows) == settings.epochs:
         log.warning("stopped after %d epochs, before patience ran out", len(rows))
     model = _model(best, settings, data, args, len(rows))
-    _write_log(args.training_log, rows, data.vocabulary.relations)
+    write_training_log(args.training_log, rows, data.vocabulary.relations)
     model.save(args.output)
     kept.unlink(missing_ok=True)
     log.info("model %s, of epoch %d: %s", model.hash[:12], best.row["round"], args.output)
@@ -169,13 +173,3 @@ def _epochs(trainer, settings, data: TrainingData):
 def _model(epoch, settings, data: TrainingData, args, epochs: int):
     given = {"trainer": "sgd", **asdict(settings), "epoch": epoch.row["round"], "epochs_done": epochs}
     return make_model(data, args, epoch.P, epoch.R, given)
-
-
-def _write_log(path, rows, relations) -> None:
-    names = {f"relation:{k}": f"relation:{name}" for k, name in enumerate(relations)}
-    with atomic_write(path) as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow([names.get(column, column) for column in rows[0]])
-        writer.writerows(
-            [repr(value) if isinstance(value, float) else value for value in row.values()] for row in rows
-        )

@@ -1,6 +1,7 @@
 """What both trainers share: their arguments, their data, and the model that they write."""
 
 import argparse
+import csv
 import logging
 import platform
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from bove import __version__
 from bove.errors import BoveError
 from bove.factor.model import Model
 from bove.factor.penalties import PENALTIES, check_penalty
+from bove.files import atomic_write
 from bove.graphs import GraphCorpus
 from bove.text.graphs import load_graphs
 from bove.text.vectors import WordVectors, pretrained_rows
@@ -76,6 +78,12 @@ def load_training_data(args) -> TrainingData:
         raise BoveError(
             f"{args.graphs}: encoded with another vocabulary than {args.vocabulary}; encode it again"
         )
+    if len(corpus.extra):
+        raise BoveError(
+            f"{args.graphs}: has words from outside the vocabulary; encode the treebank without --vectors"
+        )
+    if not corpus.n_tokens:
+        raise BoveError(f"{args.graphs}: holds no tokens, so there is nothing to train on; give a treebank")
     frozen = np.zeros(vocabulary.n_properties, bool)
     rows = np.zeros((0, args.rank), np.float32)
     if args.vectors:
@@ -113,6 +121,17 @@ def log_terms(rows, relations) -> None:
         arcs, row["lambda_P"] + row["lambda_R"] + row["lambda_E"], row["r_iterations"], row["r_residual"],
         f"; P-step {row['p_iterations']}, {row['p_residual']:.1e}" if row["p_iterations"] else "",
     )  # fmt: skip
+
+
+def write_training_log(path, rows, relations) -> None:
+    """CSV with a row a round and a column a term of L, relations by name."""
+    names = {f"relation:{k}": f"relation:{name}" for k, name in enumerate(relations)}
+    with atomic_write(path) as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow([names.get(column, column) for column in rows[0]])
+        writer.writerows(
+            [repr(value) if isinstance(value, float) else value for value in row.values()] for row in rows
+        )
 
 
 def make_model(data: TrainingData, args, P, R, hyperparameters: dict) -> Model:

@@ -114,12 +114,12 @@ def take_batch(corpus: GraphCorpus, graphs: np.ndarray, dtype) -> Batch:
     """The batch of some graphs of one length."""
     n = int(corpus.lengths[graphs[0]])
     tokens = (corpus.token_offsets[graphs][:, None] + np.arange(n)).ravel()
-    entries, owner = _ranges(corpus.property_offsets, tokens)
+    entries, owner = ranges(corpus.property_offsets, tokens)
     columns = corpus.n_properties + len(corpus.extra)
     W = sp.csr_array(
         (np.ones(len(entries), dtype), (owner, corpus.properties[entries])), shape=(len(tokens), columns)
     )
-    arcs, graph = _ranges(corpus.arc_offsets, graphs)
+    arcs, graph = ranges(corpus.arc_offsets, graphs)
     first = corpus.token_offsets[graphs][graph]
     return Batch(
         graphs,
@@ -133,7 +133,7 @@ def take_batch(corpus: GraphCorpus, graphs: np.ndarray, dtype) -> Batch:
     )
 
 
-def _ranges(offsets, members):
+def ranges(offsets, members):
     """All positions in offsets[m] : offsets[m + 1] for each member, and which member each belongs to."""
     starts, sizes = offsets[members], offsets[members + 1] - offsets[members]
     owner = np.repeat(np.arange(len(members)), sizes)

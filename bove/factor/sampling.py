@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bove.factor.batches import _ranges
+from bove.factor.batches import ranges
 from bove.graphs import GraphCorpus
 
 UNBIASED = "unbiased"
@@ -128,7 +128,7 @@ class Sampler:
 
     def sample(self, graphs: np.ndarray, rng: np.random.Generator) -> Sample:
         """All observed cells of the given graphs, and new draws."""
-        tokens, _ = _ranges(self.corpus.token_offsets, graphs)
+        tokens, _ = ranges(self.corpus.token_offsets, graphs)
         return Sample(
             tokens,
             len(tokens) / max(self.corpus.n_tokens, 1),
@@ -137,7 +137,7 @@ class Sampler:
         )
 
     def _properties(self, tokens, rng) -> Cells:
-        entries, owner = _ranges(self.corpus.property_offsets, tokens)
+        entries, owner = ranges(self.corpus.property_offsets, tokens)
         observed = self.corpus.properties[entries]
         count = np.bincount(owner, minlength=len(tokens))
         cells = np.full(len(tokens), self.corpus.n_properties)
@@ -146,7 +146,7 @@ class Sampler:
 
     def _relations(self, graphs, rng) -> Cells:
         c = self.corpus
-        arcs, graph = _ranges(c.arc_offsets, graphs)
+        arcs, graph = ranges(c.arc_offsets, graphs)
         n = c.lengths[graphs]
         start = np.cumsum(n) - n
         shift = start[graph] - c.token_offsets[graphs][graph]
@@ -158,7 +158,7 @@ class Sampler:
             size = n[group]
             head, dependent = drawn // size % size + start[group], drawn % size + start[group]
             return _join(observed, (drawn // size**2, head, dependent), weight)
-        entries, _ = _ranges(self.taken_offsets, arcs)
+        entries, _ = ranges(self.taken_offsets, arcs)
         offsets = _offsets(np.diff(self.taken_offsets)[arcs])
         draws = np.full(len(arcs), self.negatives)
         drawn, arc = draw_zeros(rng, self.corrupted[arcs], self.taken[entries], offsets, draws)
@@ -201,9 +201,9 @@ class Sampler:
 
 def select_graphs(corpus: GraphCorpus, graphs: np.ndarray) -> GraphCorpus:
     """The corpus of some of the graphs, in the given order, its tokens numbered anew."""
-    tokens, _ = _ranges(corpus.token_offsets, graphs)
-    entries, _ = _ranges(corpus.property_offsets, tokens)
-    arcs, graph = _ranges(corpus.arc_offsets, graphs)
+    tokens, _ = ranges(corpus.token_offsets, graphs)
+    entries, _ = ranges(corpus.property_offsets, tokens)
+    arcs, graph = ranges(corpus.arc_offsets, graphs)
     offsets = _offsets(corpus.lengths[graphs])
     shift = (offsets[:-1] - corpus.token_offsets[graphs])[graph]
     return replace(
