@@ -79,7 +79,7 @@ def clause_tree(
         main.arguments += [(antecedent, "A1"), (extracted, "R-A1")]
     _complements(clause, main, extracted)
     _closing(clause, main)
-    _periphery(clause, top, agrees_with)
+    _periphery(clause, top, main, agrees_with)
     return top
 
 
@@ -244,15 +244,20 @@ def _closing(clause: Clause, main: Node) -> None:
         _argument(main, _to_infinitive(clause.purpose, "PRP"), "AM-PNC")
 
 
-def _periphery(clause: Clause, top: Node, agrees_with: Thing | None) -> None:
+def _periphery(clause: Clause, top: Node, main: Node, agrees_with: Thing | None) -> None:
     """What stands outside the core: a fronted phrase, quotation, subordinate and coordinate clauses."""
     if clause.front and (clause.time is not None or clause.adjuncts):
-        node = time_tree(clause.time) if clause.time is not None else prepositional(clause.adjuncts[-1])
+        timed = clause.time is not None
+        node = time_tree(clause.time) if timed else prepositional(clause.adjuncts[-1])
+        role = "AM-TMP" if timed else clause.adjuncts[-1].role
         top.left[:0] = [node, comma()]
+        if main.sense and role:
+            main.arguments.append((node, role))
     if clause.content is not None and clause.quoted:
         inner = clause_tree(clause.content, "OBJ")
         top.left[:0] = [leaf("``", "``", "P"), inner, comma(), leaf("''", "''", "P")]
-        top.arguments.append((inner, "A1")) if top.sense else None
+        if main.sense:
+            main.arguments.append((inner, "A1"))
     if clause.subordinate is not None:
         word, inner = clause.subordinate
         label = SUBORDINATE_LABELS[word]

@@ -95,6 +95,11 @@ class Example:
     label: float | str
 
     @property
+    def differs(self) -> bool:
+        """The two texts are not the same."""
+        return self.texts[0] != self.texts[1]
+
+    @property
     def texts(self) -> tuple[str, str]:
         return detokenise(self.first), detokenise(self.second)
 
@@ -104,13 +109,15 @@ def similarity_set(name: str, seed: int, size: int) -> list[Example]:
     rng = random.Random(f"{seed}:sts:{name}")
     s = Sampler(rng)
     out = []
-    for _ in range(size):
+    while len(out) < size:
         recipe = s.weighted(SETS[name])
         first, second, label = _similar(s, name, recipe)
         if s.chance(0.5):
             first, second = second, first
         stop = name != "definitions"
-        out.append(Example(recipe, sentence(first, stop), sentence(second, stop), label))
+        example = Example(recipe, sentence(first, stop), sentence(second, stop), label)
+        if recipe == "same" or example.differs:
+            out.append(example)
     return out
 
 
@@ -175,11 +182,8 @@ def entailment_set(part: str, seed: int, premises: int) -> list[Example]:
     while len(out) < 3 * premises:
         premise = _premise(s)
         made = [_hypothesis(s, premise, label) for label in ENTAILMENT]
-        if all(made):
-            first = sentence(premise)
-            out += [
-                Example(r, first, sentence(h), label) for (r, h), label in zip(made, ENTAILMENT, strict=True)
-            ]
+        if all(made) and all(example.differs for example in made):
+            out += made
     return out
 
 
@@ -187,19 +191,13 @@ def _premise(s: Sampler) -> Clause:
     """A caption, or at times a plain sentence, about a visible event with some detail."""
     while True:
         clause = s.clause(*(("caption", "") if s.chance(0.75) else ("plain", "trans")))
-        if (
-            clause.question
-            or clause.negated
-            or clause.modal
-            or clause.subject is None
-            or clause.subject.pronoun
-        ):
+        if clause.question or clause.negated or clause.modal:
             continue
-        if len(sentence(clause)) >= 7:
+        if clause.subject is not None and not clause.subject.pronoun and len(sentence(clause)) >= 7:
             return clause
 
 
-def _hypothesis(s: Sampler, premise: Clause, label: str) -> tuple[str, Frame] | None:
+def _hypothesis(s: Sampler, premise: Clause, label: str) -> Example | None:
     for _ in range(12):
         recipe = s.weighted(ENTAILMENT[label])
         frame: Frame | None = premise
@@ -209,7 +207,7 @@ def _hypothesis(s: Sampler, premise: Clause, label: str) -> tuple[str, Frame] | 
                 break
         if frame is not None and frame != premise:
             again = changes.synonyms(s, frame, 0.5) if s.chance(0.25) else None
-            return recipe, again or frame
+            return Example(recipe, sentence(premise), sentence(again or frame), label)
     return None
 
 

@@ -33,11 +33,7 @@ def roles(s: Sampler, frame: Frame) -> Frame | None:
 
 
 def _differ(one: Thing, other: Thing) -> bool:
-    return (
-        one.noun is not other.noun
-        if one.noun is None or other.noun is None
-        else one.noun.synset is not other.noun.synset
-    )
+    return one.company != other.company or one.name != other.name
 
 
 def _gloss_roles(thing: Thing) -> Thing | None:
@@ -78,16 +74,17 @@ def clauses(s: Sampler, frame: Frame) -> Frame | None:
         word, inner = frame.subordinate
         if inner.subordinate or inner.coordinate or frame.coordinate or frame.purpose or frame.question:
             return None
+        if (inner.verb and inner.verb.synset) is (frame.verb and frame.verb.synset):
+            return None
         main = replace(frame, subordinate=None, subordinate_first=False)
         return replace(inner, subordinate=(word, main), subordinate_first=frame.subordinate_first)
     other = frame.coordinate
     if other is None or other.subject is None or other.verb is None or frame.verb is None:
         return None
-    if frame.passive or other.passive or frame.kind != "trans":
+    if frame.passive or other.passive or frame.kind != "trans" or not _differ(frame.subject, other.subject):
         return None
-    if not _fits(frame.subject, other.verb.synset.selects[0]) or not _fits(
-        other.subject, frame.verb.synset.selects[0]
-    ):
+    able = _fits(frame.subject, other.verb.synset.selects[0])
+    if not able or not _fits(other.subject, frame.verb.synset.selects[0]):
         return None
     return replace(frame, subject=other.subject, coordinate=replace(other, subject=frame.subject))
 
@@ -113,7 +110,7 @@ def bindings(s: Sampler, frame: Frame) -> Frame | None:
 
 
 def _rebound(one: Thing, other: Thing) -> tuple[Thing, Thing] | None:
-    if one.noun is None or other.noun is None or one.other or other.other:
+    if one.noun is None or other.noun is None or one.other or other.other or not _differ(one, other):
         return None
     same = [q.word.synset for q in one.qualities] == [q.word.synset for q in other.qualities]
     if not same and _suit(one.qualities, other) and _suit(other.qualities, one):
