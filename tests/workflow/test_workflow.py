@@ -36,6 +36,7 @@ def paper_files(checkout):
 def test_the_demo_makes_everything_itself(checkout):
     plan = checkout.planned()
     assert plan == {**ALWAYS, **_each(2), "demo": 1, "train_vectors": 1, "train_als": 1}
+    assert not (checkout.folder / "results").exists(), "a dry run wrote something"
 
 
 def test_the_open_configuration_fetches_what_it_needs(checkout):
@@ -69,24 +70,20 @@ def test_the_paper_s_configuration_trains_by_gradient_descent(checkout, paper_fi
     assert plan == {**ALWAYS, **_each(3), **fetches, "load_vectors": 1, "train_sgd": 1}
 
 
-def test_own_parses_and_own_models_replace_the_parser(checkout, tmp_path):
+def test_own_parses_own_models_and_fewer_systems_mean_fewer_jobs(checkout, tmp_path):
     trees = _write(tmp_path / "trees.conllu")
     own = _write(tmp_path / "own.yaml", yaml.safe_dump({"datasets": {"sts": {"parses": trees}}}))
-    given = f"parser={{source: load, tagger: '{_write(tmp_path / 't')}', parser: '{_write(tmp_path / 'p')}'}}"
-    arguments = ("--configfile", "config/config.yaml", own)
-    plan = checkout.planned(*arguments)
-    assert (plan["parse"], plan["train_parser"]) == (2, 1)
-    only_own = checkout.planned(*arguments, "--config", "datasets={snli: null}")
-    assert (only_own["parse"], "train_parser" in only_own) == (1, False)
-    loaded = checkout.planned(*arguments, "--config", given)
+    arguments = ("--configfile", "config/config.yaml", own, "--config")
+    plan = checkout.planned(*arguments, "datasets={snli: null}", "systems=[word-vectors]")
+    assert plan == {"demo": 1, "vocabulary": 1, "train_vectors": 1} | dict.fromkeys(
+        ("pairs", "parse", "look_up_words", "score", "tables"), 1
+    )
+    models = (
+        f"parser={{source: load, tagger: '{_write(tmp_path / 't')}', parser: '{_write(tmp_path / 'p')}'}}"
+    )
+    loaded = checkout.planned(*arguments, models)
     assert loaded["parse"] == 2
     assert "train_tagger" not in loaded and "train_parser" not in loaded
-
-
-def test_fewer_systems_mean_fewer_jobs(checkout):
-    plan = checkout.planned("--config", "systems=[word-vectors]")
-    assert plan["look_up_words"] == 2
-    assert not {"train_als", "infer", "encode"} & set(plan)
 
 
 def test_names_stay_as_written_and_no_default_key_leaks_into_a_named_configuration(checkout, paper_files):
@@ -114,16 +111,6 @@ def test_a_mistake_is_one_line_and_exit_code_2_before_anything_runs(checkout, tm
     assert len(said) == 1
     assert message in said[0]
     assert not (checkout.folder / "results").exists()
-
-
-def test_a_dry_run_writes_nothing(checkout):
-    checkout.planned()
-    assert not (checkout.folder / "results").exists()
-
-
-def test_snakemake_has_nothing_to_criticise(checkout):
-    done = checkout.snakemake("--lint")
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_demo_uses_every_file_that_the_corpus_has(checkout, tmp_path):
