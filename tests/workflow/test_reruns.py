@@ -86,7 +86,7 @@ def test_the_run_has_its_tables_and_its_configuration(finished):
     assert {path.name for path in (results / "tables").iterdir()} == {"scores.csv", "sts.md", "snli.md"}
     stored = yaml.safe_load((results / "config.yaml").read_text(encoding="utf-8"))
     assert stored["model"]["rank"] == 10
-    assert stored["model"]["lambda_P"] == 1000
+    assert stored["model"]["als"]["tolerance"] == 0.001
     left_over = [path for path in results.rglob("*") if path.name.endswith(".tmp")]
     assert left_over == []
 
