@@ -1,6 +1,7 @@
 # make demo    run the built-in demo and show its tables
 # make test    run the test suite
 # make lint    check style and workflow
+# make bench   measure speed and memory; RUN=results/NAME measures inference on that run's model
 # Each makes the virtual environment .venv first, once. `make demo CORES=4` uses four cores.
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ TORCH_INDEX ?=
 STAMP := $(VENV)/.installed
 IN := "$(VENV)/bin/python" -m
 
-.PHONY: demo test lint
+.PHONY: demo test lint bench
 
 demo: $(STAMP)
 	$(IN) snakemake --cores $(CORES)
@@ -27,6 +28,9 @@ lint: $(STAMP)
 	$(IN) ruff format --check .
 	$(IN) snakefmt --check Snakefile workflow
 	$(IN) snakemake --lint
+
+bench: $(STAMP)
+	"$(VENV)/bin/python" tests/bench/run.py $(if $(RUN),--run "$(RUN)")
 
 $(STAMP): requirements.lock pyproject.toml
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
