@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
-from bove.artefacts import VERSION, layout
+from bove.artefacts import VERSION, layout, pack_lines
 from bove.errors import BoveError
 from bove.files import atomic_path
 
@@ -142,7 +142,7 @@ class BagWriter:
         self._path = path
         self.offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         self._shape = (int(self.offsets[-1]), int(rank))
-        blob = np.frombuffer("\n".join(ids).encode(), np.uint8)
+        blob = pack_lines(ids)
         self._small = {"offsets": self.offsets, "index": index, "ids": blob}
         self._metadata = {"system": system, "model_hash": model_hash}
         self._filled = lengths == 0

@@ -3,6 +3,7 @@
 from itertools import product
 from pathlib import Path
 
+from bove.cli.main import main
 from bove.text.conll import Sentence, write_conllu
 
 _NOUNS, _VERBS = ("dog", "cat", "girl", "boy", "horse"), ("sees", "follows", "likes")
@@ -29,3 +30,15 @@ def write_treebank(path: Path, sentences: list[Sentence]) -> Path:
         for sentence in sentences:
             write_conllu(stream, sentence)
     return path
+
+
+def count_and_encode(folder: Path) -> None:
+    """t.conllu of the folder to its `vocabulary` and its graphs `g`, by the command line."""
+    treebank, vocabulary = str(folder / "t.conllu"), str(folder / "vocabulary")
+    assert not main(
+        ["vocabulary", "--treebank", treebank, "--columns", "gold", "--min-words", "2", "--min-tags", "2",
+         "--min-relations", "1", "--lookup", "exact", "lower", "--adjacency", "--output", vocabulary]
+    )  # fmt: skip
+    assert not main(
+        ["encode", "--sentences", treebank, "--vocabulary", vocabulary, "--output", str(folder / "g")]
+    )

@@ -70,8 +70,7 @@ def _word_vectors(args) -> None:
         for sentence in read_sentences(path):
             for form in sentence.forms:
                 if form not in known:
-                    found = vectors.find(vocabulary.variants(form))
-                    known[form] = int(next((row for row in found if row >= 0), -1))
+                    known[form] = vectors.first(vocabulary.variants(form))
             ids.append(sentence.id)
             rows.append(tuple(known[form] for form in sentence.forms if known[form] >= 0))
             tokens += len(sentence.forms)

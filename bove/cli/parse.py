@@ -2,11 +2,11 @@
 
 import argparse
 import logging
-import time
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 
 from bove import __version__
+from bove.cli.progress import Progress
 from bove.errors import BoveError
 from bove.files import gzip_text
 from bove.text.conll import Sentence, write_conllu
@@ -75,8 +75,9 @@ def _parse(args, ids, texts) -> None:
         comments += [f"{kind}_sha256 = {digest}" for kind, digest in parser.hashes.items()]
         distinct = len(set(texts))
         log.info("%d sentences, %d of them distinct", len(texts), distinct)
-        trees = _reported(parser.parse(texts, ids), len(texts))
-        _write(args.output, ids, texts, trees, comments)
+        with Progress(len(texts), "sentences", every=PROGRESS_SECONDS) as progress:
+            _write(args.output, ids, texts, _counted(parser.parse(texts, ids), progress), comments)
+        log.info("parsed %d sentences, %.0f a second", progress.done, progress.rate)
     for kind, count in parser.counts.items():
         log.info("%d %s", count, kind)
 
@@ -98,16 +99,10 @@ def _check_relations(known, path, least) -> None:
         )
 
 
-def _reported(trees: Iterator[Sentence], total: int) -> Iterator[Sentence]:
-    """The trees, while progress is logged every few seconds."""
-    start = last = time.monotonic()
-    for number, tree in enumerate(trees, 1):
+def _counted(trees: Iterator[Sentence], progress: Progress) -> Iterator[Sentence]:
+    for tree in trees:
         yield tree
-        now = time.monotonic()
-        if now - last >= PROGRESS_SECONDS or number == total:
-            last, rate = now, number / max(now - start, 1e-9)
-            left = (total - number) / rate
-            log.info("parsed %d of %d sentences, %.0f a second, %.0f s left", number, total, rate, left)
+        progress.step()
 
 
 def _write(path, ids: Sequence[str], texts: Sequence[str], trees, comments) -> None:

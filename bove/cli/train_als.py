@@ -4,8 +4,6 @@ import argparse
 import hashlib
 import json
 import logging
-import math
-import signal
 import sys
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -15,12 +13,16 @@ import numpy as np
 from bove import artefacts
 from bove.cli.progress import Progress
 from bove.cli.training import (
+    Stopped,
     add_common_arguments,
     add_penalty_arguments,
+    check_least,
     check_penalties,
+    check_weights,
     load_training_data,
     log_terms,
     make_model,
+    stoppable,
     write_training_log,
 )
 from bove.errors import BoveError
@@ -49,7 +51,7 @@ def register(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     settings = AlsSettings(**{f.name: getattr(args, f.name) for f in fields(AlsSettings)})
-    _check(settings, args)
+    _check(args)
     data = load_training_data(args)
     P = initial_properties(
         data.corpus.n_properties, data.vectors, data.frozen, args.seed, np.dtype(args.dtype).type
@@ -58,7 +60,8 @@ def run(args: argparse.Namespace) -> None:
     key = _key(P, data.corpus, settings)
     state = _resume(checkpoint, key) or initial_state(data.corpus, P)
     trainer = AlsTrainer(data.corpus, data.frozen, data.groups, settings, args.threads)
-    state = _train(trainer, state, settings, checkpoint, key, args.checkpoint_every, data)
+    with stoppable():
+        state = _train(trainer, state, settings, checkpoint, key, args.checkpoint_every, data)
     if state.round == settings.max_rounds and not state.finished:
         log.warning("stopped after %d rounds, before the stopping rule held", state.round)
     if settings.alpha and not state.R.any():
@@ -72,30 +75,19 @@ def run(args: argparse.Namespace) -> None:
     log.info("model %s: %s", model.hash[:12], args.output)
 
 
-def _check(settings: AlsSettings, args) -> None:
+def _check(args) -> None:
     check_penalties(args)
-    for name in ("rank", "max_rounds", "batch_tokens", "restart_iterations", "r_iterations"):
-        if getattr(args, name) < 1:
-            raise BoveError(f"--{name.replace('_', '-')} {getattr(args, name)}: must be at least 1")
-    for name in ("alpha", "lambda_P", "lambda_R", "lambda_E", "tolerance", "e_tolerance", "r_tolerance"):
-        value = getattr(settings, name)
-        if not (math.isfinite(value) and value >= 0):
-            raise BoveError(f"--{name.replace('_', '-')} {value}: must be a number of at least 0")
-    if not 0 < settings.e_energy <= 1:
-        raise BoveError(f"--e-energy {settings.e_energy}: must be above 0 and at most 1")
-
-
-class _Stopped(BaseException):
-    """SIGTERM came."""
+    counts = ("rank", "max_rounds", "batch_tokens", "restart_iterations", "r_iterations")
+    check_least(args, dict.fromkeys(counts, 1))
+    check_weights(
+        args, ("alpha", "lambda_P", "lambda_R", "lambda_E", "tolerance", "e_tolerance", "r_tolerance")
+    )
+    if not 0 < args.e_energy <= 1:
+        raise BoveError(f"--e-energy {args.e_energy}: must be above 0 and at most 1")
 
 
 def _train(trainer, state, settings, checkpoint, key, every, data) -> AlsState:
     """Run all rounds; on SIGTERM or ^C save where training stands and leave."""
-
-    def stop(*_):
-        raise _Stopped
-
-    old = signal.signal(signal.SIGTERM, stop)
     try:
         with Progress(settings.max_rounds, "rounds", every=float("inf")) as progress:
             progress.step(state.round)
@@ -104,15 +96,13 @@ def _train(trainer, state, settings, checkpoint, key, every, data) -> AlsState:
                 log_terms(state.log, data.vocabulary.relations)
                 if every and state.round % every == 0:
                     _save(checkpoint, key, state)
-    except (_Stopped, KeyboardInterrupt):
+    except (Stopped, KeyboardInterrupt):
         _save(checkpoint, key, state)
         log.warning("stopped in round %d; run again to go on from there", state.round + 1)
         sys.exit(143)
     except BoveError:
         _save(checkpoint, key, state)
         raise
-    finally:
-        signal.signal(signal.SIGTERM, old)
     return state
 
 

@@ -4,7 +4,6 @@ import argparse
 import logging
 import math
 import os
-import signal
 import sys
 import time
 from dataclasses import asdict
@@ -14,10 +13,14 @@ import numpy as np
 
 from bove.cli.progress import Progress
 from bove.cli.training import (
+    Stopped,
     TrainingData,
     add_common_arguments,
+    check_least,
+    check_weights,
     load_training_data,
     make_model,
+    stoppable,
     write_training_log,
 )
 from bove.errors import BoveError
@@ -40,22 +43,12 @@ def register(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    old = signal.signal(signal.SIGTERM, _stop)
     try:
-        _run(args)
-    except (_Stopped, KeyboardInterrupt):
+        with stoppable():
+            _run(args)
+    except (Stopped, KeyboardInterrupt):
         log.warning("stopped; nothing was written")
         sys.exit(143)
-    finally:
-        signal.signal(signal.SIGTERM, old)
-
-
-class _Stopped(BaseException):
-    """SIGTERM came."""
-
-
-def _stop(*_):
-    raise _Stopped
 
 
 def _run(args) -> None:
@@ -91,19 +84,8 @@ def _run(args) -> None:
 
 
 def _check(args) -> None:
-    for name, least in (
-        ("rank", 1),
-        ("epochs", 1),
-        ("batch_sentences", 1),
-        ("negatives", 0),
-        ("patience", 1),
-    ):
-        if getattr(args, name) < least:
-            raise BoveError(f"--{name.replace('_', '-')} {getattr(args, name)}: must be at least {least}")
-    for name in ("alpha", "lambda_P", "lambda_R", "lambda_E"):
-        value = getattr(args, name)
-        if not (math.isfinite(value) and value >= 0):
-            raise BoveError(f"--{name.replace('_', '-')} {value}: must be a number of at least 0")
+    check_least(args, {"rank": 1, "epochs": 1, "batch_sentences": 1, "negatives": 0, "patience": 1})
+    check_weights(args, ("alpha", "lambda_P", "lambda_R", "lambda_E"))
     if not (math.isfinite(args.learning_rate) and args.learning_rate > 0):
         raise BoveError(f"--learning-rate {args.learning_rate}: must be a number above 0")
     if not 0 <= args.held_out < 1:

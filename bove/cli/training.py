@@ -3,7 +3,11 @@
 import argparse
 import csv
 import logging
+import math
 import platform
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -68,6 +72,39 @@ def check_penalties(args) -> None:
     """Raise BoveError for a penalty that is none, or none of its factor."""
     for factor in PENALTIES:
         check_penalty(factor, getattr(args, f"{factor.lower()}_penalty"), f"--{factor.lower()}-penalty")
+
+
+def check_least(args, least: Mapping[str, int]) -> None:
+    """Raise BoveError for an argument below the number given for it."""
+    for name, bound in least.items():
+        if getattr(args, name) < bound:
+            raise BoveError(f"--{name.replace('_', '-')} {getattr(args, name)}: must be at least {bound}")
+
+
+def check_weights(args, names: Sequence[str]) -> None:
+    """Raise BoveError for an argument that is no finite number of at least 0."""
+    for name in names:
+        value = getattr(args, name)
+        if not (math.isfinite(value) and value >= 0):
+            raise BoveError(f"--{name.replace('_', '-')} {value}: must be a number of at least 0")
+
+
+class Stopped(BaseException):
+    """SIGTERM came."""
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Within the block SIGTERM raises Stopped, so that the stage can leave in good order."""
+
+    def stop(*_):
+        raise Stopped
+
+    old = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, old)
 
 
 def load_training_data(args) -> TrainingData:

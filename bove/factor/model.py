@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -57,9 +58,9 @@ class Model:
             raise BoveError(f"energy {energy}: must be above 0 and at most 1")
         return replace(self, relations=compress(self.dense_relations(), energy))
 
-    @property
+    @cached_property
     def hash(self) -> str:
-        """Hex SHA-256 over the arrays and the hyperparameters."""
+        """Hex SHA-256 over the arrays and the hyperparameters; made once."""
         digest = hashlib.sha256()
         for name, array in sorted(self._arrays().items()):
             digest.update(f"{name}{array.dtype}{array.shape}".encode())

@@ -147,10 +147,9 @@ class _Resolver:
         row, route = self.vocabulary.known_row(form)
         if row >= 0 or self.vectors is None or self.vocabulary.word_class(form):
             return row, route
-        found = self.vectors.find(self.vocabulary.variants(form))
-        if found.max() < 0:
+        first = self.vectors.first(self.vocabulary.variants(form))
+        if first < 0:
             return -1, route
-        first = int(found[found >= 0][0])
         return self.vocabulary.n_properties + self.extra.setdefault(first, len(self.extra)), "vectors"
 
     def tag(self, tag: str) -> int:

@@ -86,6 +86,10 @@ class WordVectors:
             found[i] = next((row for row in rows if self._word(row) == raw[i]), -1)
         return found
 
+    def first(self, variants: Sequence[str]) -> int:
+        """Row of the first of a word's variants that has a vector, or -1."""
+        return int(next((row for row in self.find(variants) if row >= 0), -1))
+
     def rows(self, index: np.ndarray) -> np.ndarray:
         """[len(index), r] float32 copy of the rows `index`, none of which may be below 0."""
         index = np.asarray(index, np.int64)

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 import reference
+from tiny_treebank import count_and_encode
 
 from bove.bags import Bags
 from bove.cli.main import main
@@ -52,20 +53,7 @@ def built(tmp_path_factory):
         write_conllu(stream, Sentence("same", ("dogs", "chase"), ("NNS", "VBP"), (2, 0), ("SBJ", "ROOT")))
     vectors = rng.standard_normal((len(WORDS) + 1, RANK)).astype(np.float32)
     write_vectors(folder / "v", [([w.encode() for w in [*WORDS, "wolves"]], vectors)], {})
-    assert not bove(
-        "vocabulary", "--treebank", folder / "t.conllu", "--columns", "gold", "--min-words", 2,
-        "--min-tags", 2, "--min-relations", 1, "--lookup", "exact", "lower", "--adjacency",
-        "--output", folder / "vocabulary",
-    )  # fmt: skip
-    assert not bove(
-        "encode",
-        "--sentences",
-        folder / "t.conllu",
-        "--vocabulary",
-        folder / "vocabulary",
-        "--output",
-        folder / "g",
-    )
+    count_and_encode(folder)
     assert not bove("train-als", *inputs(folder), *TRAIN, *outputs(folder, "m"))
     return folder
 

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from tiny_treebank import tiny_sentences, write_treebank
+from tiny_treebank import count_and_encode, tiny_sentences, write_treebank
 
 from bove.bags import Bags
 from bove.cli.main import main
@@ -44,15 +44,7 @@ def built(tmp_path_factory):
     words = ["dog", "cat", "sees", "the"]
     vectors = np.random.default_rng(0).standard_normal((len(words), RANK)).astype(np.float32)
     write_vectors(folder / "v", [([word.encode() for word in words], vectors)], {})
-    assert not bove(
-        "vocabulary", "--treebank", folder / "t.conllu", "--columns", "gold", "--min-words", 2,
-        "--min-tags", 2, "--min-relations", 1, "--lookup", "exact", "lower", "--adjacency",
-        "--output", folder / "vocabulary",
-    )  # fmt: skip
-    assert not bove(
-        "encode", "--sentences", folder / "t.conllu", "--vocabulary", folder / "vocabulary",
-        "--output", folder / "g",
-    )  # fmt: skip
+    count_and_encode(folder)
     assert not bove(*command(folder, "m"))
     return folder
 
