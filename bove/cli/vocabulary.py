@@ -5,7 +5,8 @@ import logging
 from collections import Counter
 
 from bove.text.conll import read_sentences
-from bove.text.vocabulary import UNKNOWN_RELATION, Vocabulary, build
+from bove.text.vocabulary import UNKNOWN_RELATION, Vocabulary
+from bove.text.vocabulary_counts import build
 from bove.text.words import LOOKUP
 
 log = logging.getLogger("bove")

@@ -15,16 +15,13 @@ is never a word of its own.
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from bove.errors import BoveError
 from bove.files import atomic_write, open_bytes
-from bove.text.conll import Sentence
-from bove.text.words import LOOKUP, NUMBER, PUNCTUATION, VARIANTS, character_class, form_variants
+from bove.text.words import NUMBER, PUNCTUATION, VARIANTS, character_class, form_variants
 
 UNKNOWN_WORD, UNKNOWN_TAG, UNKNOWN_RELATION = "UNKNOWN_", "UNKNOWN_POSTAG", "UNKNOWN_RELATION"
 ADJACENCY = "ADJACENCY"
@@ -92,11 +89,11 @@ class Vocabulary:
 
     def word_class(self, form: str) -> str | None:
         """ "NB", "PUNCT" or None, as the options allow."""
-        return _class(form, self.options)
+        return form_class(form, self.options)
 
     def is_reserved(self, word: str) -> bool:
         """Whether the name is a replacement's, so that no word of the text has its row."""
-        return _reserved(word, self.options)
+        return is_reserved(word, self.options)
 
     def is_own_relation(self, label: str) -> bool:
         """Whether a relation is one of the treebank's, neither ADJACENCY nor UNKNOWN_RELATION."""
@@ -203,97 +200,17 @@ _LISTS = (
 )
 
 
-def _class(form: str, options: dict) -> str | None:
+def form_class(form: str, options: dict) -> str | None:
+    """ "NB", "PUNCT" or None, as a vocabulary's options allow."""
     name = character_class(form)
     switched_on = {NUMBER: "numbers", PUNCTUATION: "punctuation"}
     return name if name and options[switched_on[name]] else None
 
 
-def _reserved(word: str, options: dict) -> bool:
+def is_reserved(word: str, options: dict) -> bool:
+    """Whether the name is a replacement's under a vocabulary's options."""
     return (
         word.startswith(UNKNOWN_WORD)
         or (word == NUMBER and options["numbers"])
         or (word == PUNCTUATION and options["punctuation"])
     )
-
-
-def build(sentences: Iterable[Sentence], thresholds: dict, options: dict) -> Vocabulary:
-    """Count a treebank and keep what reaches the thresholds.
-
-    Args:
-        sentences: the treebank; read once.
-        thresholds: least count, by "words", "tags", "relations".
-        options: see `Vocabulary`.
-
-    Raises:
-        BoveError: the treebank has no tokens, or a relation called ADJACENCY beside ours.
-    """
-    if not options["lookup"] or any(name not in VARIANTS for name in options["lookup"]):
-        raise BoveError(f"lookup {options['lookup']!r}: choose one or more of {', '.join(LOOKUP)}")
-    tokens, tags, arcs, adjacent = _count(sentences)
-    if not tokens:
-        raise BoveError("the treebank has no tokens; check the file")
-    if options["adjacency"] and ADJACENCY in arcs:
-        raise BoveError(
-            f"the treebank has a relation {ADJACENCY}, the name of ours; rename it, or switch ours off"
-        )
-    words, coverage = _count_words(tokens, thresholds["words"], options)
-    kept_tags, rare_tags = _replace_rare(tags, thresholds["tags"], UNKNOWN_TAG)
-    kept_arcs, rare_arcs = _replace_rare(arcs, thresholds["relations"], UNKNOWN_RELATION)
-    columns = [*_ordered(words), *_ordered(kept_tags), *_ordered(kept_arcs)]
-    if options["adjacency"]:
-        columns[4:] = [(*columns[4], ADJACENCY), (*columns[5], adjacent)]
-    options = {name: options[name] for name in ("numbers", "punctuation", "lookup", "adjacency")}
-    return Vocabulary(*columns, rare_tags, rare_arcs, dict(thresholds), options, coverage)
-
-
-def _count(sentences) -> tuple[Counter, Counter, Counter, int]:
-    """Counts of (form, tag), tags and relations, and the number of adjacent pairs."""
-    tokens, tags, arcs, adjacent = Counter(), Counter(), Counter(), 0
-    for sentence in sentences:
-        tokens.update(zip(sentence.forms, sentence.tags, strict=True))
-        tags.update(sentence.tags)
-        arcs.update(r for head, r in zip(sentence.heads, sentence.relations, strict=True) if head > 0)
-        adjacent += max(len(sentence.forms) - 1, 0)
-    return tokens, tags, arcs, adjacent
-
-
-def _count_words(tokens: Counter, threshold: int, options: dict) -> tuple[Counter, dict]:
-    """Tokens that each word row stands for, and the coverage: tokens by route, types seen and kept."""
-    first = options["lookup"][0]
-    types: Counter = Counter()
-    for (form, _), count in tokens.items():
-        if _class(form, options) is None:
-            types[VARIANTS[first](form)] += count
-    kept = {word for word, count in types.items() if count >= threshold and not _reserved(word, options)}
-    words, routes = Counter(), Counter()
-    for (form, tag), count in tokens.items():
-        route = name = _class(form, options)
-        if name is None:
-            found = ((r, VARIANTS[r](form)) for r in options["lookup"])
-            route, name = next((f for f in found if f[1] in kept), ("unknown", UNKNOWN_WORD + tag))
-        words[name] += count
-        routes[route] += count
-    coverage = {
-        "tokens": tokens.total(),
-        "tokens_by_route": dict(sorted(routes.items())),
-        "word_types": len(types),
-        "word_types_kept": len(kept),
-    }
-    return words, coverage
-
-
-def _replace_rare(counts: Counter, threshold: int, unknown: str) -> tuple[Counter, tuple[str, ...]]:
-    kept, rare = Counter(), []
-    for name, count in counts.items():
-        if count < threshold and name != unknown:
-            rare.append(name)
-            kept[unknown] += count
-        else:
-            kept[name] += count
-    return kept, tuple(sorted(rare))
-
-
-def _ordered(counts: Counter) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    pairs = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    return tuple(name for name, _ in pairs), tuple(count for _, count in pairs)

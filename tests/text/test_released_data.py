@@ -10,7 +10,7 @@ from bove.text.conll import EMPTY_NODE, RANGE, read_sentences
 from bove.text.graphs import Counts, encode
 from bove.text.pairs import read_snli, read_sts
 from bove.text.vectors import WordVectors, convert
-from bove.text.vocabulary import build
+from bove.text.vocabulary_counts import build
 
 DATA = Path(__file__).parents[2] / "../shared/data"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"released data is not at {DATA}")
