@@ -4,6 +4,8 @@ A batch holds b graphs of n tokens. Its token vectors are one [b n, r] array; ev
 its graphs is kept as arcs and as the CSR matrix of its properties.
 """
 
+import math
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -42,32 +44,29 @@ class Batch:
     def size(self) -> int:
         return len(self.graphs)
 
-    def neighbours(self, d: int, dtype) -> sp.csr_array:
-        """[b n, b n 2d] incidence: row i picks (j, k) for each arc i→j and (j, d + k) for each arc j→i."""
-        rows = self.size * self.n
-        head = self.graph * self.n + self.head
-        dependent = self.graph * self.n + self.dependent
-        row = np.concatenate([head, dependent])
-        column = np.concatenate([dependent * 2 * d + self.relation, head * 2 * d + d + self.relation])
-        ones = np.ones(len(row), dtype)
-        return sp.csr_array((ones, (row, column)), shape=(rows, rows * 2 * d))
-
     @cached_property
-    def _adjacency(self) -> dict:
+    def _incidence(self) -> dict:
         return {}
 
-    def adjacency(self, k: int, dtype) -> sp.csr_array:
-        """[b n, b n] X_k of every graph of the batch, block by block; made once."""
-        if (k, dtype) not in self._adjacency:
-            self._adjacency[k, dtype] = self._make_adjacency(k, dtype)
-        return self._adjacency[k, dtype]
+    def incidence(self, relations: range, dtype) -> sp.csr_array:
+        """[b n, b n 2m] for m relations k; made once.
 
-    def _make_adjacency(self, k, dtype):
-        arcs = self.relation == k
+        Row i picks (j, k, 0) for each arc i→j of relation k, and (j, k, 1) for each arc j→i.
+        """
+        key = (relations.start, relations.stop, dtype)
+        if key not in self._incidence:
+            self._incidence[key] = self._make_incidence(relations, dtype)
+        return self._incidence[key]
+
+    def _make_incidence(self, relations, dtype):
+        m, rows = len(relations), self.size * self.n
+        arcs = (self.relation >= relations.start) & (self.relation < relations.stop)
+        side = 2 * (self.relation[arcs] - relations.start)
         head = self.graph[arcs] * self.n + self.head[arcs]
         dependent = self.graph[arcs] * self.n + self.dependent[arcs]
-        shape = (self.size * self.n,) * 2
-        return sp.csr_array((np.ones(len(head), dtype), (head, dependent)), shape=shape)
+        row = np.concatenate([head, dependent])
+        column = np.concatenate([dependent * 2 * m + side, head * 2 * m + side + 1])
+        return sp.csr_array((np.ones(len(row), dtype), (row, column)), shape=(rows, rows * 2 * m))
 
     @cached_property
     def cells(self) -> dict[int, np.ndarray]:
@@ -139,6 +138,21 @@ def ranges(offsets, members):
     owner = np.repeat(np.arange(len(members)), sizes)
     within = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return starts[owner] + within, owner
+
+
+class Space(threading.local):
+    """One piece of memory for each thread, used again from batch to batch.
+
+    A large array is otherwise fetched from the system, page by page, for every batch.
+    """
+
+    def array(self, *shape: int, dtype) -> np.ndarray:
+        """An array whose contents are anything; the thread's next one takes its place."""
+        dtype = np.dtype(dtype)
+        size = math.prod(shape) * dtype.itemsize
+        if size > len(getattr(self, "memory", b"")):
+            self.memory = np.empty(size, np.uint8)
+        return self.memory[:size].view(dtype).reshape(shape)
 
 
 class Workers:

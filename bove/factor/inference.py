@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bove.factor.batches import Batch
+from bove.factor.batches import Batch, Space
 from bove.factor.lowrank import LowRank
 from bove.factor.steps import EStep, solve_spd
 
@@ -89,7 +89,7 @@ class FixedPoint:
         self.PD = solved[:, :c].T.copy()
         self.UV = np.concatenate([relations.U, relations.V], axis=1)
         self.UVD = solved[:, c : c + 2 * Q].T.copy()
-        self.Q = Q
+        self.Q, self.space = Q, Space()
 
     def infer(self, batch: Batch, *, iterations: int, tolerance: float, E0=None) -> Inferred:
         """Iterate until no token of a graph changes by `tolerance` or more, or `iterations` times."""
@@ -129,8 +129,8 @@ class FixedPoint:
     def _pull(self, E, batch):
         """[b n, r] Σ_k (F_k T_k U_kᵀ + F_kᵀ S_k V_kᵀ) D⁻¹."""
         b, n, Q = batch.size, batch.n, self.Q
-        ST = (E @ self.UV).reshape(b, n, 2 * Q)
-        Y = np.empty_like(ST)
+        ST, Y = self.space.array(2, b, n, 2 * Q, dtype=E.dtype)
+        np.matmul(E, self.UV, out=ST.reshape(b * n, 2 * Q))
         for k, q in enumerate(self.relations.ranks):
             at = self.relations.columns(k)
             behind = slice(Q + at.start, Q + at.stop)

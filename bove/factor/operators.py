@@ -8,10 +8,14 @@ it is the exact inverse.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from bove.factor.batches import Batch, Workers
+from bove.factor.batches import Batch, Space, Workers
+
+# relations that the operator is applied to at once
+RELATIONS = 8
 
 
 @dataclass(frozen=True)
@@ -34,24 +38,32 @@ class RStep:
 
 
 def apply(R: np.ndarray, E: np.ndarray, batches: Sequence[Batch], workers: Workers) -> np.ndarray:
-    """[d, r, r] Σ_s G_s R_k G_s for the token vectors E [T, r]."""
+    """[d, r, r] Σ_s G_s R_k G_s for the token vectors E [T, r].
+
+    A few relations at a time, so that what the workers hold is small beside R.
+    """
     d, r, _ = R.shape
-    side = np.ascontiguousarray(R.transpose(1, 0, 2)).reshape(r, d * r)
-    out = np.zeros((r, d * r), R.dtype)
-    for part in workers.map(lambda batch: _apply_batch(side, E[batch.tokens], batch.n), batches):
-        out += part
-    return out.reshape(r, d, r).transpose(1, 0, 2)
+    out, space = np.empty((r, d, r), R.dtype), Space()
+    for k in range(0, d, RELATIONS):
+        some = R[k : k + RELATIONS]
+        side = some.transpose(1, 0, 2).reshape(r, len(some) * r)
+        total = np.zeros_like(side)
+        for part in workers.map(partial(_of_batch, side, E, space), batches):
+            total += part
+        out[:, k : k + RELATIONS] = total.reshape(r, len(some), r)
+    return out.transpose(1, 0, 2)
 
 
-def _apply_batch(side, E, n):
+def _of_batch(side, tokens, space, batch):
     """Σ over the batch of E_sᵀ (E_s R_k E_sᵀ) E_s, or of G_s R_k G_s where n > r; columns (k, ·)."""
+    E, n = tokens[batch.tokens], batch.n
     r = E.shape[1]
     d = side.shape[1] // r
     if n > r:
         G = E.reshape(-1, n, r).transpose(0, 2, 1) @ E.reshape(-1, n, r)
         return sum((g @ side).reshape(r * d, r).dot(g).reshape(r, d * r) for g in G)
     graphs = E.reshape(-1, n, r)
-    H = (E @ side).reshape(-1, n * d, r)
+    H = np.matmul(E, side, out=space.array(len(E), d * r, dtype=E.dtype)).reshape(-1, n * d, r)
     Y = H @ graphs.transpose(0, 2, 1)
     np.matmul(Y, graphs, out=H)
     return E.T @ H.reshape(-1, d * r)
@@ -67,7 +79,7 @@ def right_hand_side(
         for k, (head, dependent) in enumerate(arcs)
         for i in range(0, len(head), 8192)
     ]
-    for k, part in workers.map(lambda c: (c[0], E[c[1]].T @ E[c[2]]), chunks):
+    for k, part in workers.map(lambda c: (c[0], E.take(c[1], 0).T @ E.take(c[2], 0)), chunks):
         out[k] += part
     return out
 
@@ -92,7 +104,9 @@ class Preconditioner:
         self.D = np.maximum(D, np.finfo(E.dtype).eps * max(D.max(), np.finfo(E.dtype).tiny)).astype(E.dtype)
 
     def __call__(self, Z: np.ndarray) -> np.ndarray:
-        return self.Q @ ((self.Q.T @ Z @ self.Q) / self.D) @ self.Q.T
+        inner = self.Q.T @ Z @ self.Q
+        inner /= self.D
+        return self.Q @ inner @ self.Q.T
 
 
 def r_step(E, G, offsets, arcs, batches, workers, *, ridge, R0, tolerance, max_iterations) -> RStep:
@@ -111,24 +125,31 @@ def r_step(E, G, offsets, arcs, batches, workers, *, ridge, R0, tolerance, max_i
     live = size > 0
     # for a single graph the preconditioner is the inverse, so that a start from 0 is done in one iteration
     start = np.zeros_like(R0) if np.count_nonzero(np.diff(offsets)) == 1 else R0
-    R = np.where(live[:, None, None], start, 0).astype(E.dtype)
+    R = np.where(live[:, None, None], start, 0).astype(E.dtype, copy=False)
     if not live.any():
         return RStep(R, B, np.zeros_like(R), 0, 0.0)
-    residual = B - apply(R, E, batches, workers) - ridge * R if R.any() else B.copy()
     precondition = Preconditioner(E, G, offsets, ridge)
-    Z = precondition(residual)
-    direction, rho = Z, _dot(residual, Z)
-    iterations = 0
+    residual = B.copy()
+    if R.any():
+        residual -= apply(R, E, batches, workers)
+        residual -= ridge * R
+    direction, rho, iterations = np.zeros_like(R), np.zeros(len(R)), 0
     while (worst := _worst(residual, size)) > tolerance and iterations < max_iterations:
-        image = apply(direction, E, batches, workers) + ridge * direction
+        Z = precondition(residual)
+        rho, old = _dot(residual, Z), rho
+        direction *= _ratio(rho, old).astype(E.dtype)
+        direction += Z
+        del Z  # as large as R
+        image = apply(direction, E, batches, workers)
+        image += ridge * direction
         step = _ratio(rho, _dot(direction, image)).astype(E.dtype)
         R += step * direction
         residual -= step * image
-        Z = precondition(residual)
-        rho, old = _dot(residual, Z), rho
-        direction = Z + _ratio(rho, old).astype(E.dtype) * direction
+        del image
         iterations += 1
-    return RStep(R, B, B - residual - ridge * R, iterations, worst)
+    np.subtract(B, residual, out=residual)
+    residual -= ridge * R
+    return RStep(R, B, residual, iterations, worst)
 
 
 def _dot(A, B):

@@ -8,10 +8,13 @@ E-step:  step(E_s) = B_s A_s⁻¹,
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.linalg.lapack import get_lapack_funcs
 
 from bove.errors import BoveError
-from bove.factor.batches import Batch
+from bove.factor.batches import Batch, Space
+from bove.factor.cholesky import solve_rows
+
+# tokens times relations that are worked on at once where a graph has more tokens than the rank
+LONG_TOKENS = 8192
 
 
 def p_step(WE: np.ndarray, G: np.ndarray, lambda_P: float, P: np.ndarray, frozen: np.ndarray) -> np.ndarray:
@@ -50,53 +53,52 @@ class EStep:
         self.C = (PtP + lambda_E * np.eye(len(PtP))).astype(P.dtype)
         d, r, _ = R.shape
         self.related = bool(alpha) and bool(R.any())
-        # E @ [R_1ᵀ … R_dᵀ, R_1 … R_d] in one product: columns (side, k, ·)
-        self.sides = np.concatenate([R.transpose(2, 0, 1), R.transpose(1, 0, 2)], axis=1).reshape(
-            r, 2 * d * r
-        )
-        self.potrf, self.potrs = get_lapack_funcs(("potrf", "potrs"), (self.C,))
+        # E @ √alpha [R_1ᵀ, R_1, … R_dᵀ, R_d] in one product: columns (k, side, ·)
+        self.root = np.sqrt(self.alpha)
+        self.sides = np.stack([R.transpose(2, 0, 1), R.transpose(1, 0, 2)], axis=2).reshape(r, 2 * d * r)
+        self.sides *= self.root
+        self.space = Space()
 
     def base(self, batch: Batch) -> np.ndarray:
         """[b n, r] W_sᵀP."""
         return batch.W @ self.P
 
-    def neighbours(self, batch: Batch):
-        """What `step` needs of the batch's arcs; make it once for several steps."""
-        if batch.n > self.R.shape[1]:
-            return [batch.adjacency(k, self.P.dtype) for k in range(len(self.R))]
-        return batch.neighbours(len(self.R), self.P.dtype)
+    def neighbours(self, batch: Batch) -> list:
+        """What `step` needs of the batch's arcs: of a long graph a few relations at a time."""
+        d, r, _ = self.R.shape
+        some = max(1, d if batch.n <= r else LONG_TOKENS // batch.n)
+        parts = [range(k, min(k + some, d)) for k in range(0, d, some)]
+        return [(part, batch.incidence(part, self.P.dtype)) for part in parts]
 
-    def step(self, E: np.ndarray, n: int, base: np.ndarray, neighbours) -> np.ndarray:
+    def step(self, E: np.ndarray, n: int, base: np.ndarray, neighbours: list) -> np.ndarray:
         """One step of every graph of a batch: [b n, r] → [b n, r]."""
-        r = self.R.shape[1]
+        out = base.copy()
         if not self.related:
-            return self._solve(self.C.copy(), base)
-        out = np.empty_like(E)
-        if n > r:
-            B = base + self.alpha * sum(
-                X @ (E @ R_k.T) + X.T @ (E @ R_k) for X, R_k in zip(neighbours, self.R, strict=True)
-            )
-            for s in range(0, len(E), n):
-                M = self._from_gram(E[s : s + n])
-                out[s : s + n] = self._solve(self.C + self.alpha * M, B[s : s + n])
+            self._solve(self.C.copy(), out)
             return out
-        H = E @ self.sides
-        B = base + self.alpha * (neighbours @ H.reshape(-1, r))
+        r = self.R.shape[1]
+        for part, incidence in neighbours:
+            sides = self.sides[:, 2 * r * part.start : 2 * r * part.stop]
+            H = np.matmul(E, sides, out=self.space.array(len(E), sides.shape[1], dtype=E.dtype))
+            out += self.root * (incidence @ H.reshape(-1, r))
         for s in range(0, len(E), n):
-            sides = H[s : s + n].reshape(-1, r)
-            out[s : s + n] = self._solve(self.C + self.alpha * (sides.T @ sides), B[s : s + n])
+            if n > r:
+                A = self._from_gram(E[s : s + n])
+            else:
+                sides = H[s : s + n].reshape(-1, r)
+                A = sides.T @ sides
+            A += self.C
+            self._solve(A, out[s : s + n])
         return out
 
     def _from_gram(self, E):
-        """Σ_k R_k G R_kᵀ + R_kᵀ G R_k, cheaper so when the graph has more tokens than the rank."""
-        G = E.T @ E
+        """alpha Σ_k R_k G R_kᵀ + R_kᵀ G R_k, cheaper so when the graph has more tokens than the rank."""
+        G = self.alpha * (E.T @ E)
         return sum(R_k @ (G @ R_k.T) + R_k.T @ (G @ R_k) for R_k in self.R)
 
     def _solve(self, A, B):
-        factor, info = self.potrf(A.T, lower=1, overwrite_a=1, clean=0)
-        if info:
+        if not solve_rows(A, B):
             raise BoveError(
                 f"E-step: a sentence's matrix is not positive definite in {A.dtype}; "
                 "raise lambda_E or train with dtype float64"
             )
-        return self.potrs(factor, B.T, lower=1)[0].T

@@ -1,0 +1,204 @@
+"""Kernels: share of the machine's product speed, memory, growth; R-step and round against plain formulas."""
+
+import tracemalloc
+from dataclasses import replace
+
+import numpy as np
+import reference
+import scipy.sparse as sp
+from made import corpus_of, factors, treebank_lengths
+from measure import BATCH, THREADS, batches_of, peak, share_of_peak, timed
+from threadpoolctl import threadpool_limits
+
+from bove.factor.batches import Workers, plan_batches, take_batch
+from bove.factor.inference import FixedPoint, infer_averaged
+from bove.factor.lowrank import compress
+from bove.factor.objective import arcs_by_relation, gram
+from bove.factor.operators import apply, r_step
+from bove.factor.steps import EStep, p_step
+
+
+def bench_peak():
+    for threads in sorted({1, THREADS}):
+        yield "peak", f"{threads} threads", "GFLOP/s", peak(threads) / 1e9
+
+
+def bench_kernels(r):
+    """E-step, R-step's operator and inference on a treebank's lengths, as a share of the peak around them."""
+    corpus = corpus_of(treebank_lengths(1500))
+    c, d, T = corpus.n_properties, corpus.n_relations, corpus.n_tokens
+    P, R = factors(c, d, r)
+    PtP = P.T @ P
+    batches = batches_of(corpus)
+    kernel = EStep(P, PtP, R, 10, 100)
+    E = np.random.default_rng(0).standard_normal((T, r), dtype=np.float32)
+
+    def e_step(batch):
+        return kernel.step(E[batch.tokens], batch.n, kernel.base(batch), kernel.neighbours(batch))
+
+    low = compress(R, 0.99)
+    fast = FixedPoint(P, PtP, low, 10, 100)
+    long = np.maximum(0, corpus.lengths - r).sum() / T
+    flops = {
+        "E-step": 6 * d * r * r * T,
+        "R-step operator": 4 * d * r * r * T,
+        "inference, averaged": 6 * d * r * r * T,
+        "inference, fixed point, 99 %": 8 * r * int(low.ranks.sum()) * T,
+    }
+    runs = {
+        "E-step": lambda w: list(w.map(e_step, batches)),
+        "R-step operator": lambda w: apply(R, E, batches, w),
+        "inference, averaged": lambda w: list(
+            w.map(lambda b: infer_averaged(kernel, b, iterations=1, tolerance=0, E0=E[b.tokens]), batches)
+        ),
+        "inference, fixed point, 99 %": lambda w: list(
+            w.map(lambda b: fast.infer(b, iterations=1, tolerance=0, E0=E[b.tokens]), batches)
+        ),
+    }
+    assert long < 0.2
+    with Workers(THREADS) as workers:
+        for name, run in runs.items():
+            share, seconds = share_of_peak(lambda run=run: run(workers), flops[name], THREADS)
+            yield name, f"r = {r}", "share of peak", share
+            yield name, f"r = {r}", "tokens/s", T / seconds
+
+
+def bench_memory():
+    """What the R-step holds at r = 300, in bytes for each cell of R, its inputs apart."""
+    r, corpus = 300, corpus_of(treebank_lengths(600))
+    _, R = factors(corpus.n_properties, corpus.n_relations, r)
+    E = np.random.default_rng(0).standard_normal((corpus.n_tokens, r), dtype=np.float32) / 17
+    batches, arcs = batches_of(corpus), arcs_by_relation(corpus)
+    with Workers(THREADS) as workers:
+        G = gram(E, workers)
+        tracemalloc.start()
+        r_step(
+            E,
+            G,
+            corpus.token_offsets,
+            arcs,
+            batches,
+            workers,
+            ridge=0.01,
+            R0=R,
+            tolerance=0,
+            max_iterations=3,
+        )
+        held = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    yield "R-step", "r = 300", "bytes for each cell of R", held / R.size
+
+
+def bench_kronecker():
+    """The R-step against the literal normal equations with r² unknowns."""
+    r, corpus = 50, corpus_of(treebank_lengths(1500), d=5)
+    E = np.random.default_rng(1).standard_normal((corpus.n_tokens, r)) / np.sqrt(r)
+    dense = []
+    for s in range(corpus.n_graphs):
+        first, last = corpus.token_offsets[s : s + 2]
+        X = np.zeros((5, last - first, last - first))
+        arcs = slice(*corpus.arc_offsets[s : s + 2])
+        X[corpus.arc_relation[arcs], corpus.arc_head[arcs] - first, corpus.arc_dependent[arcs] - first] = 1
+        dense.append((None, X))
+    with threadpool_limits(THREADS):
+        slow, want = timed(reference.r_step, dense, np.split(E, corpus.token_offsets[1:-1]), 0.1)
+    batches = [take_batch(corpus, g, np.float64) for g in plan_batches(corpus.lengths, BATCH)]
+    with Workers(THREADS) as workers:
+        G, R0 = gram(E, workers), np.zeros((5, r, r))
+        quick, got = timed(
+            lambda: r_step(
+                E, G, corpus.token_offsets, arcs_by_relation(corpus), batches, workers,
+                ridge=0.1, R0=R0, tolerance=1e-7, max_iterations=100,
+            )
+        )  # fmt: skip
+    yield "R-step", "r = 50, 1,500 sentences", "times faster than the normal equations", slow / quick
+    yield (
+        "R-step",
+        "r = 50, 1,500 sentences",
+        "relative difference",
+        np.abs(got.R - want).max() / np.abs(want).max(),
+    )
+
+
+def bench_round(lengths_of, count, what):
+    """One round of training at r = 100: E-, P- and R-step."""
+    lengths = np.full(count, lengths_of) if lengths_of else treebank_lengths(count)
+    corpus, r = corpus_of(lengths), 100
+    P, R = factors(corpus.n_properties, corpus.n_relations, r)
+    batches = batches_of(corpus)
+    E = np.zeros((corpus.n_tokens, r), np.float32)
+    kernel = EStep(P, P.T @ P, R, 10, 100)
+
+    def update(batch):
+        base, neighbours = kernel.base(batch), kernel.neighbours(batch)
+        return kernel.step(kernel.step(base * 0.01, batch.n, base, neighbours), batch.n, base, neighbours)
+
+    def one_round():
+        with Workers(THREADS) as workers:
+            for batch, part in zip(batches, workers.map(update, batches), strict=True):
+                E[batch.tokens] = part
+            arcs = arcs_by_relation(corpus)
+            r_step(
+                E, gram(E, workers), corpus.token_offsets, arcs, batches, workers,
+                ridge=0.01, R0=R, tolerance=0, max_iterations=4,
+            )  # fmt: skip
+
+    seconds, _ = timed(one_round)
+    yield "round at r = 100", what, "seconds", seconds
+    yield "round at r = 100", what, "µs a token", 1e6 * seconds / corpus.n_tokens
+
+
+def bench_rescal():
+    """One graph of 2,000 nodes and 20 relations at rank 50: our round against RESCAL's formulas."""
+    rng, n, d, r = np.random.default_rng(2), 2000, 20, 50
+    base = corpus_of(np.array([n]), c=10, d=d)
+    head, dependent = rng.integers(0, n, (2, 40000))
+    cells = np.unique(np.stack([rng.integers(0, d, 40000), head, dependent]), axis=1)
+    corpus = replace(
+        base, arc_relation=cells[0], arc_head=cells[1], arc_dependent=cells[2],
+        arc_offsets=np.array([0, cells.shape[1]]), properties=np.zeros(0, np.int64),
+        property_offsets=np.zeros(n + 1, np.int64),
+    )  # fmt: skip
+    A0 = rng.random((n, r))
+    X = [
+        sp.csr_array((np.ones(m.sum()), (cells[1][m], cells[2][m])), (n, n))
+        for m in (cells[0] == k for k in range(d))
+    ]
+    R0 = rng.random((d, r, r))
+    ridge = 0.1
+
+    def rescal():
+        AtA, F, S = A0.T @ A0, np.zeros((n, r)), np.zeros((r, r))
+        for k in range(d):
+            F += X[k] @ (A0 @ R0[k].T) + X[k].T @ (A0 @ R0[k])
+            S += R0[k] @ AtA @ R0[k].T + R0[k].T @ AtA @ R0[k]
+        A = np.linalg.solve(S + ridge * np.eye(r), F.T).T
+        U, s, Vt = np.linalg.svd(A, full_matrices=False)
+        shrink = np.outer(s, s) / (np.outer(s, s) ** 2 + ridge)
+        return A, np.stack([Vt.T @ (shrink * (U.T @ (X[k] @ U))) @ Vt for k in range(d)])
+
+    batches = [take_batch(corpus, np.array([0]), np.float64)]
+    P = np.zeros((10, r))
+    arcs = arcs_by_relation(corpus)
+
+    def ours(workers):
+        kernel = EStep(P, P.T @ P, R0, 1.0, ridge)
+        E = kernel.step(A0, n, kernel.base(batches[0]), kernel.neighbours(batches[0]))
+        G = gram(E, workers)
+        p_step(np.zeros((10, r)), G, ridge, P, np.zeros(10, bool))
+        got = r_step(E, G, corpus.token_offsets, arcs, batches, workers, ridge=ridge, R0=R0, tolerance=1e-6,
+                     max_iterations=20)  # fmt: skip
+        return E, got.R
+
+    with threadpool_limits(1), Workers(1) as workers:
+        ours(workers), rescal()
+        turns = [(timed(ours, workers), timed(rescal)) for _ in range(15)]
+        quick, (E, R) = min((turn[0] for turn in turns), key=lambda t: t[0])
+        slow, (A, S) = min((turn[1] for turn in turns), key=lambda t: t[0])
+    yield "one graph, 2,000 nodes, 20 relations, r = 50", "1 thread", "times RESCAL's speed", slow / quick
+    yield (
+        "one graph, 2,000 nodes, 20 relations, r = 50",
+        "1 thread",
+        "relative difference of R",
+        float(np.abs(R - S).max() / np.abs(S).max()),
+    )
