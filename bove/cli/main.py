@@ -25,6 +25,7 @@ STAGES = {
     "infer": "infer bags of vectors for graphs",
     "score": "score pairs of bags",
     "tables": "write the result tables",
+    "ablations": "hold variants of a run against a base, in a table and a figure",
 }
 
 

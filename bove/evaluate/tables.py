@@ -30,7 +30,7 @@ _CAPTIONS = {
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], n_text: int) -> str:
     """A pipe table; the first n_text columns are left-aligned, the others right-aligned."""
-    lines = [[_escape(cell) for cell in row] for row in (header, *rows)]
+    lines = [[escape(cell) for cell in row] for row in (header, *rows)]
     widths = [max(3, *(len(cell) for cell in column)) for column in zip(*lines, strict=True)]
     rule = ["-" * w if c < n_text else "-" * (w - 1) + ":" for c, w in enumerate(widths)]
     pad = [str.ljust if c < n_text else str.rjust for c in range(len(widths))]
@@ -64,11 +64,11 @@ def task_table(
     for (dataset, subset), row in rows.items():
         n_subsets = sum(name == dataset and part not in AGGREGATES for name, part in rows)
         any_result = next(iter(row.values()))
-        cells = [_dataset_cell(dataset, labels, development), _subset_cell(subset, n_subsets)]
+        cells = [dataset_cell(dataset, labels, development), _subset_cell(subset, n_subsets)]
         cells += [_pairs_cell(any_result), *_value_cells(row, systems, n_subsets)]
         if published:
             figures = published.get((dataset, subset))
-            cells += [_number(task, x) for x in figures] if figures else [ABSENT] * len(paper.SYSTEMS)
+            cells += [number(task, x) for x in figures] if figures else [ABSENT] * len(paper.SYSTEMS)
         body.append(cells)
     caption = _caption(task, len(systems), bool(published))
     notes = "".join(f"* {note}\n" for note in _notes(rows, labels, development))
@@ -86,11 +86,12 @@ def _published(rows, labels) -> dict[tuple[str, str], tuple[float, float]]:
     return found
 
 
-def _dataset_cell(dataset, labels, development) -> str:
-    return _name(dataset, labels) + (" (development)" if dataset in development else "")
+def dataset_cell(dataset: str, labels: Mapping[str, str], development: Collection[str]) -> str:
+    """The data set's name in print, marked where choices were made on it."""
+    return dataset_name(dataset, labels) + (" (development)" if dataset in development else "")
 
 
-def _name(dataset, labels) -> str:
+def dataset_name(dataset: str, labels: Mapping[str, str]) -> str:
     """The label, with the data set's name where another one has the same label."""
     label = labels[dataset]
     return label if list(labels.values()).count(label) == 1 else f"{label} ({dataset})"
@@ -110,20 +111,26 @@ def _pairs_cell(result: Result) -> str:
 
 def _value_cells(row: Mapping[str, Result], systems: Sequence[str], n_subsets: int) -> list[str]:
     """A cell for each system; the best printed value is bold where there is another to beat."""
-    printed = {name: _number(r.task, r.value) for name, r in row.items() if r.value is not None}
+    printed = {name: number(r.task, r.value) for name, r in row.items() if r.value is not None}
     best = max(printed.values(), key=_amount, default=None)
     cells = []
     for system in systems:
         cell = printed.get(system, UNDEFINED if system in row else ABSENT)
         if len(printed) > 1 and cell == best:
             cell = f"**{cell}**"
-        if system in row and row[system].subset in (MEAN, WEIGHTED_MEAN) and row[system].entered < n_subsets:
-            cell += f" ({row[system].entered} of {n_subsets} subsets defined)"
-        cells.append(cell)
+        cells.append(cell + (entered_note(row[system], n_subsets) if system in row else ""))
     return cells
 
 
-def _number(task: str, value: float) -> str:
+def entered_note(result: Result, n_subsets: int) -> str:
+    """How many subsets a mean is over, in brackets, where some are undefined; empty elsewhere."""
+    if result.subset not in (MEAN, WEIGHTED_MEAN) or result.entered >= n_subsets:
+        return ""
+    return f" ({result.entered} of {n_subsets} subsets defined)"
+
+
+def number(task: str, value: float) -> str:
+    """A value in print: 4 decimals for similarity, percent with 2 for entailment; never -0."""
     text = f"{value:.4f}" if task == "similarity" else f"{100 * value:.2f}%"
     return text.removeprefix("-") if _amount(text) == 0 else text
 
@@ -150,7 +157,7 @@ def _notes(rows, labels, development) -> list[str]:
     for (dataset, subset), row in rows.items():
         if subset in AGGREGATES:
             continue
-        where = f"{_name(dataset, labels)} {subset}"
+        where = f"{dataset_name(dataset, labels)} {subset}"
         empty = [f"{system} {result.n_empty}" for system, result in row.items() if result.n_empty]
         if empty:
             notes.append(f"{where}: pairs in which a sentence has no vectors, scored 0: {', '.join(empty)}.")
@@ -160,15 +167,20 @@ def _notes(rows, labels, development) -> list[str]:
             notes.append(f"{where}: the paper has {count} pairs, this table {_pairs_cell(found)}.")
     if not any(result.n_empty for row in rows.values() for result in row.values()):
         notes.insert(0, "No scored pair has a sentence without vectors.")
-    chosen = [
-        _name(dataset, labels)
-        for dataset in dict.fromkeys(name for name, _ in rows)
-        if dataset in development
-    ]
-    if chosen:
-        notes.append(f"Hyperparameters were chosen on {', '.join(chosen)}: its results are optimistic.")
-    return [_escape(note) for note in notes]
+    notes += development_notes(dict.fromkeys(name for name, _ in rows), labels, development)
+    return [escape(note) for note in notes]
 
 
-def _escape(text: str) -> str:
+def development_notes(
+    datasets: Iterable[str], labels: Mapping[str, str], development: Collection[str]
+) -> list[str]:
+    """What to know where choices were made on a data set: a note, or none."""
+    chosen = [dataset_name(dataset, labels) for dataset in datasets if dataset in development]
+    if not chosen:
+        return []
+    return [f"Hyperparameters were chosen on {', '.join(chosen)}: its results are optimistic."]
+
+
+def escape(text: str) -> str:
+    """Text that can not break a table or a list."""
     return text.replace("|", "\\|").replace("\n", " ")
