@@ -32,12 +32,13 @@ def write_treebank(path: Path, sentences: list[Sentence]) -> Path:
     return path
 
 
-def count_and_encode(folder: Path) -> None:
-    """t.conllu of the folder to its `vocabulary` and its graphs `g`, by the command line."""
+def count_and_encode(folder: Path, *switches: str) -> None:
+    """t.conllu of the folder to its `vocabulary`, which takes the switches, and its graphs `g`."""
     treebank, vocabulary = str(folder / "t.conllu"), str(folder / "vocabulary")
     assert not main(
         ["vocabulary", "--treebank", treebank, "--columns", "gold", "--min-words", "2", "--min-tags", "2",
-         "--min-relations", "1", "--lookup", "exact", "lower", "--adjacency", "--output", vocabulary]
+         "--min-relations", "1", "--lookup", "exact", "lower", "--adjacency", *switches,
+         "--output", vocabulary]
     )  # fmt: skip
     assert not main(
         ["encode", "--sentences", treebank, "--vocabulary", vocabulary, "--output", str(folder / "g")]

@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> None:
         raise BoveError(f"{source}: no sentences; check the file")
     for kind, count in oddities.items():
         log.info("%d %s", count, kind)
-    _log_counts(graphs, counts)
+    _log_counts(graphs, counts, vocabulary)
     for kind, names, coverage in (
         ("relation", counts.new_relations, counts.relation_coverage),
         ("tag", counts.new_tags, counts.tag_coverage),
@@ -61,15 +61,18 @@ def run(args: argparse.Namespace) -> None:
     save_graphs(graphs, args.output)
 
 
-def _log_counts(graphs, counts: Counts) -> None:
+def _log_counts(graphs, counts: Counts, vocabulary: Vocabulary) -> None:
     empty = int((graphs.lengths == 0).sum())
     log.info("%d graphs (%d empty), %d tokens", graphs.n_graphs, empty, graphs.n_tokens)
     for route, count in sorted(counts.words.items()):
         log.info("%7d tokens (%.1f %%): word by %s", count, 100 * count / max(graphs.n_tokens, 1), route)
-    for kind, fates, new, coverage in (
-        ("tags", counts.tags, counts.new_tags, counts.tag_coverage),
-        ("relations", counts.relations, counts.new_relations, counts.relation_coverage),
+    for kind, on, fates, new, coverage in (
+        ("tags", vocabulary.has_tags, counts.tags, counts.new_tags, counts.tag_coverage),
+        ("relations", True, counts.relations, counts.new_relations, counts.relation_coverage),
     ):
+        if not on:
+            log.info("%s are switched off in the vocabulary: none is encoded", kind)
+            continue
         log.info(
             "%.2f %% of %s known (%s)", 100 * coverage, kind, ", ".join(f"{n} {f}" for f, n in fates.items())
         )

@@ -10,6 +10,7 @@ from bove.text.vocabulary_counts import build
 from bove.text.words import LOOKUP
 
 log = logging.getLogger("bove")
+OPTIONS = ("numbers", "punctuation", "lookup", "adjacency", "tags")
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -45,6 +46,12 @@ def register(parser: argparse.ArgumentParser) -> None:
         default=True,
         help="a relation from each token to the next",
     )
+    parser.add_argument(
+        "--tags",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="tags are properties, and tell unknown words apart",
+    )
     parser.add_argument("--output", required=True, metavar="FILE", help="vocabulary.json to write")
 
 
@@ -56,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
         for sentence in read_sentences(path, args.columns, args.encoding, counts)
     )
     thresholds = {"words": args.min_words, "tags": args.min_tags, "relations": args.min_relations}
-    options = {name: getattr(args, name) for name in ("numbers", "punctuation", "lookup", "adjacency")}
+    options = {name: getattr(args, name) for name in OPTIONS}
     vocabulary = build(sentences, thresholds, options)
     for kind, count in counts.items():
         log.info("treebank: %d %s", count, kind)
@@ -76,6 +83,8 @@ def _log_vocabulary(vocabulary: Vocabulary) -> None:
         vocabulary.n_relations,
         len(vocabulary.rare_relations),
     )
+    if not vocabulary.has_tags:
+        log.info("tags are switched off: a token has its word alone")
     for route, count in coverage["tokens_by_route"].items():
         log.info("%7d tokens (%.1f %%): %s", count, 100 * count / coverage["tokens"], route)
     if vocabulary.rare_relations and not any(map(vocabulary.is_own_relation, vocabulary.relations)):

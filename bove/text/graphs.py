@@ -1,9 +1,10 @@
 """Sentences to graphs: the properties W and relations X of every token, as flat arrays, and their file.
 
-A token has its word property and its tag property. Its arc from its head bears the relation's index; the arc
-from the artificial root is none. ADJACENCY, where the vocabulary has it, goes from each token to the next.
+A token has its word property and, where the vocabulary has tags, its tag property. Its arc from its head
+bears the relation's index; the arc from the artificial root is none. ADJACENCY, where the vocabulary has it,
+goes from each token to the next.
 A word that the vocabulary lacks but the pretrained vectors have becomes a property of its own, beyond the
-vocabulary's; failing that its property is UNKNOWN_<tag>.
+vocabulary's; failing that its property is UNKNOWN_<tag>, or UNKNOWN_ where the vocabulary has no tags.
 """
 
 from array import array
@@ -34,7 +35,8 @@ class Counts:
         words: tokens by the route to their word property: a variant's name, NB, PUNCT, "vectors"
             (a pretrained vector outside the vocabulary), "UNKNOWN_" or "none".
         tags, relations: tokens and arcs by the fate of their tag or label: "kept" (has its own row),
-            "rare" (the treebank had it, below the threshold) or "new" (the treebank lacks it).
+            "rare" (the treebank had it, below the threshold) or "new" (the treebank lacks it); nothing
+            where the vocabulary has them switched off.
         new_tags, new_relations: names that the treebank lacks, with their tokens and arcs.
         dropped: tags and arcs left out because the vocabulary has no row for unknown ones, by kind.
     """
@@ -101,7 +103,7 @@ def _add_properties(flat, sentence, resolver) -> None:
         word = resolver.word(form, tag)
         if word >= 0:
             properties.append(word)
-        row = resolver.tag(tag)
+        row = resolver.tag(tag) if resolver.vocabulary.has_tags else -1
         if row >= 0:
             properties.append(row)
         offsets.append(len(properties))

@@ -5,12 +5,12 @@ A token stands for a word row by the first of these that holds:
 1. NB, if its form is a number (see `bove.text.words`);
 2. PUNCT, if it is punctuation;
 3. the first of the form's variants (exact, lower-cased, capitalised) that is in the vocabulary;
-4. UNKNOWN_<tag>, with its own tag.
+4. UNKNOWN_<tag>, with its own tag; UNKNOWN_ alone in a vocabulary without tags.
 
 Words are counted under their first variant; those below the threshold are resolved by 3 and 4. Rare tags
 become UNKNOWN_POSTAG, rare relations UNKNOWN_RELATION. The arc from the artificial root is no relation.
-Every replacement can be switched off. A form that reads like a replacement's name (NB, PUNCT, UNKNOWN_…)
-is never a word of its own.
+Every replacement and the tags can be switched off. A form that reads like a replacement's name (NB, PUNCT,
+UNKNOWN_…) is never a word of its own.
 """
 
 import hashlib
@@ -36,7 +36,8 @@ class Vocabulary:
         word_counts, tag_counts, relation_counts: training tokens and arcs that each stands for.
         rare_tags, rare_relations: names below the threshold; UNKNOWN_POSTAG and UNKNOWN_RELATION mean these.
         thresholds: least count, by "words", "tags", "relations".
-        options: "numbers", "punctuation", "adjacency" (bool) and "lookup" (list of variants).
+        options: "numbers", "punctuation", "adjacency" (bool) and "lookup" (list of variants); "tags" (False)
+            only where they are switched off.
         coverage: how the training tokens were resolved; not part of the hash.
     """
 
@@ -59,6 +60,11 @@ class Vocabulary:
     @property
     def n_tags(self) -> int:
         return len(self.tags)
+
+    @property
+    def has_tags(self) -> bool:
+        """Whether tags are properties and tell unknown words apart."""
+        return self.options.get("tags", True)
 
     @property
     def n_properties(self) -> int:
@@ -115,13 +121,13 @@ class Vocabulary:
         return -1, "unknown"
 
     def word_row(self, form: str, tag: str) -> int:
-        """Row of the word property of a token, UNKNOWN_<tag> included; -1 if it has none."""
+        """Row of the word property of a token, the one for unknown words included; -1 if it has none."""
         row = self.known_row(form)[0]
         return self.unknown_row(tag) if row < 0 else row
 
     def unknown_row(self, tag: str) -> int:
-        """Row of UNKNOWN_<tag>, or -1."""
-        return self._word_rows.get(UNKNOWN_WORD + tag, -1)
+        """Row of UNKNOWN_<tag>, or of UNKNOWN_ in a vocabulary without tags; or -1."""
+        return self._word_rows.get(unknown_word(tag, self.options), -1)
 
     def tag_row(self, tag: str) -> int:
         """Property row of a tag, or of UNKNOWN_POSTAG, or -1; never below n_words."""
@@ -205,6 +211,11 @@ def form_class(form: str, options: dict) -> str | None:
     name = character_class(form)
     switched_on = {NUMBER: "numbers", PUNCTUATION: "punctuation"}
     return name if name and options[switched_on[name]] else None
+
+
+def unknown_word(tag: str, options: dict) -> str:
+    """What stands for a word that the vocabulary lacks: it tells the tag only where tags are properties."""
+    return UNKNOWN_WORD + tag if options.get("tags", True) else UNKNOWN_WORD
 
 
 def is_reserved(word: str, options: dict) -> bool:

@@ -9,10 +9,10 @@ from bove.text.vocabulary import (
     ADJACENCY,
     UNKNOWN_RELATION,
     UNKNOWN_TAG,
-    UNKNOWN_WORD,
     Vocabulary,
     form_class,
     is_reserved,
+    unknown_word,
 )
 from bove.text.words import LOOKUP, VARIANTS
 
@@ -23,7 +23,7 @@ def build(sentences: Iterable[Sentence], thresholds: dict, options: dict) -> Voc
     Args:
         sentences: the treebank; read once.
         thresholds: least count, by "words", "tags", "relations".
-        options: see `Vocabulary`.
+        options: see `Vocabulary`; tags are properties unless "tags" is False.
 
     Raises:
         BoveError: the treebank has no tokens, or a relation called ADJACENCY beside ours.
@@ -37,14 +37,21 @@ def build(sentences: Iterable[Sentence], thresholds: dict, options: dict) -> Voc
         raise BoveError(
             f"the treebank has a relation {ADJACENCY}, the name of ours; rename it, or switch ours off"
         )
+    if not options.get("tags", True):
+        tags.clear()
     words, coverage = _count_words(tokens, thresholds["words"], options)
     kept_tags, rare_tags = _replace_rare(tags, thresholds["tags"], UNKNOWN_TAG)
     kept_arcs, rare_arcs = _replace_rare(arcs, thresholds["relations"], UNKNOWN_RELATION)
     columns = [*_ordered(words), *_ordered(kept_tags), *_ordered(kept_arcs)]
     if options["adjacency"]:
         columns[4:] = [(*columns[4], ADJACENCY), (*columns[5], adjacent)]
-    options = {name: options[name] for name in ("numbers", "punctuation", "lookup", "adjacency")}
-    return Vocabulary(*columns, rare_tags, rare_arcs, dict(thresholds), options, coverage)
+    return Vocabulary(*columns, rare_tags, rare_arcs, dict(thresholds), _stated(options), coverage)
+
+
+def _stated(options: dict) -> dict:
+    """The options as a vocabulary states them: one that says nothing of tags has them, and the same hash."""
+    stated = {name: options[name] for name in ("numbers", "punctuation", "lookup", "adjacency")}
+    return stated | {name: False for name in ("tags",) if not options.get(name, True)}
 
 
 def _count(sentences) -> tuple[Counter, Counter, Counter, int]:
@@ -71,7 +78,7 @@ def _count_words(tokens: Counter, threshold: int, options: dict) -> tuple[Counte
         route = name = form_class(form, options)
         if name is None:
             found = ((r, VARIANTS[r](form)) for r in options["lookup"])
-            route, name = next((f for f in found if f[1] in kept), ("unknown", UNKNOWN_WORD + tag))
+            route, name = next((f for f in found if f[1] in kept), ("unknown", unknown_word(tag, options)))
         words[name] += count
         routes[route] += count
     coverage = {

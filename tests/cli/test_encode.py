@@ -9,14 +9,18 @@ from bove.text.vocabulary import Vocabulary
 TREE = "# sent_id = {0}\n1\tDogs\t_\tNNS\tNNS\t_\t2\t{1}\t_\t_\n2\tbark\t_\tVBP\t{2}\t_\t0\troot\t_\t_\n\n"
 
 
+def count(folder, more=""):
+    line = (
+        f"vocabulary --treebank {folder}/train.conllu --columns gold --min-words 1 --min-tags 1 "
+        f"--min-relations 1 --lookup exact --output {folder}/v.json {more}"
+    )
+    assert main(line.split()) == 0
+
+
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "train.conllu").write_text(TREE.format("t", "nsubj", "VBP"), encoding="utf-8")
-    line = (
-        f"vocabulary --treebank {tmp_path}/train.conllu --columns gold --min-words 1 --min-tags 1 "
-        f"--min-relations 1 --lookup exact --output {tmp_path}/v.json"
-    )
-    assert main(line.split()) == 0
+    count(tmp_path)
     return tmp_path
 
 
@@ -76,6 +80,15 @@ def test_labels_of_another_treebank_stop_the_stage(folder, capsys, label, tag, m
     assert not (folder / "g").exists()
     assert encode(folder, text) == 0, "without a least coverage it is only logged"
     assert "that the treebank lacks" in capsys.readouterr().err
+
+
+def test_tags_that_are_switched_off_can_not_be_too_few(folder, capsys):
+    count(folder, "--no-tags")
+    assert encode(folder, TREE.format("a", "nsubj", "VERB"), "--min-coverage 1") == 0
+    log = capsys.readouterr().err
+    assert "tags are switched off in the vocabulary" in log
+    assert "of tags known" not in log and "left out" not in log and "lacks" not in log
+    assert len(load_graphs(folder / "g").properties) == 2
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,16 @@ def test_switches(treebank, tmp_path):
     }
 
 
+def test_tags_can_be_switched_off(treebank, tmp_path, capsys):
+    more = ("--columns gold", "--min-words 3", "--no-tags")
+    assert main(arguments(treebank, tmp_path / "v.json", *more)) == 0
+    vocabulary = Vocabulary.load(tmp_path / "v.json")
+    assert (vocabulary.words, vocabulary.n_tags) == (("UNKNOWN_", "NB"), 0)
+    assert "tags are switched off" in capsys.readouterr().err
+    assert main(arguments(treebank, tmp_path / "w.json", *more, "--tags")) == 0
+    assert Vocabulary.load(tmp_path / "w.json").words == ("NB", "UNKNOWN_NN", "UNKNOWN_VBZ")
+
+
 def test_a_threshold_above_every_relation_is_warned_of(treebank, tmp_path, capsys):
     assert main(arguments(treebank, tmp_path / "v.json", "--columns gold", "--min-relations 9")) == 0
     assert Vocabulary.load(tmp_path / "v.json").relations == ("UNKNOWN_RELATION", "ADJACENCY")

@@ -37,10 +37,8 @@ TREEBANK = [
 ]
 
 
-def vocabulary(adjacency=True, relations=2):
-    return build(
-        TREEBANK, {"words": 2, "tags": 2, "relations": relations}, OPTIONS | {"adjacency": adjacency}
-    )
+def vocabulary(relations=2, **options):
+    return build(TREEBANK, {"words": 2, "tags": 2, "relations": relations}, OPTIONS | options)
 
 
 @pytest.fixture
@@ -101,6 +99,23 @@ def test_adjacency_can_be_switched_off():
     words = vocabulary(adjacency=False)
     assert "ADJACENCY" not in words.relations
     assert len(encode(TREEBANK, words).arc_relation) == 8
+
+
+def test_without_tags_a_token_has_its_word_alone(known):
+    words, counts = vocabulary(tags=False), Counts()
+    forms = ("dogs", "Rex", "unicorns", "zebras", ".")
+    tree = Sentence("s", forms, ("NNS", "NNP", "new", "NNS", "."), (0,) + (1,) * 4, ("root",) + ("obj",) * 4)
+    graphs = encode([tree], words, known, counts)
+    assert named_properties(graphs, words) == [
+        ["dogs"],
+        ["UNKNOWN_"],
+        ["UNKNOWN_"],
+        ["extra 0"],
+        ["PUNCT"],
+    ]
+    assert not counts.tags and not counts.new_tags and not counts.dropped and counts.tag_coverage == 1
+    assert counts.words == {"exact": 1, "UNKNOWN_": 2, "vectors": 1, "PUNCT": 1}
+    assert graphs.n_properties == words.n_words
 
 
 def test_no_cell_stands_twice_even_where_labels_and_heads_are_odd():

@@ -118,6 +118,35 @@ def test_replacements_can_be_switched_off():
     assert vocabulary.word_class("5") is None and vocabulary.word_class(",") is None
 
 
+def test_without_tags_unknown_words_share_one_row_and_do_not_tell_their_tag():
+    trees = [sentence("dogs/NNS dogs/NNS cat/NN runs/VBZ 5/CD ,/,", "root x x x x x")]
+    vocabulary = make(*trees, options={"tags": False})
+    assert not vocabulary.has_tags
+    assert (vocabulary.tags, vocabulary.tag_counts, vocabulary.rare_tags) == ((), (), ())
+    assert dict(zip(vocabulary.words, vocabulary.word_counts, strict=True)) == {
+        "UNKNOWN_": 2,
+        "dogs": 2,
+        "NB": 1,
+        "PUNCT": 1,
+    }
+    row = vocabulary.words.index("UNKNOWN_")
+    assert {vocabulary.word_row("zebra", tag) for tag in ("NN", "JJ", "never seen")} == {row}
+    assert vocabulary.tag_row("NNS") == -1 and vocabulary.n_properties == vocabulary.n_words == 4
+    assert vocabulary.is_reserved("UNKNOWN_")
+    assert vocabulary.relations == make(*trees).relations and vocabulary.rare_relations == ()
+
+
+def test_a_vocabulary_that_does_not_state_the_tags_has_them_and_hashes_alike(tmp_path):
+    trees = [sentence("a/T a/T b/T")]
+    silent, stated = make(*trees), make(*trees, options={"tags": True})
+    assert silent == stated and silent.hash == stated.hash and silent.has_tags
+    assert "tags" not in silent.options
+    without = make(*trees, options={"tags": False})
+    assert without.hash != silent.hash
+    without.save(tmp_path / "v.json")
+    assert Vocabulary.load(tmp_path / "v.json") == without and without.options["tags"] is False
+
+
 def test_the_arc_from_the_root_and_a_missing_arc_are_no_relations():
     trees = [Sentence("s", ("a", "b", "c"), ("T",) * 3, (0, -1, 1), ("root", "_", "dep"))] * 2
     vocabulary = make(*trees)
