@@ -66,13 +66,17 @@ def _log_counts(graphs, counts: Counts, vocabulary: Vocabulary) -> None:
     log.info("%d graphs (%d empty), %d tokens", graphs.n_graphs, empty, graphs.n_tokens)
     for route, count in sorted(counts.words.items()):
         log.info("%7d tokens (%.1f %%): word by %s", count, 100 * count / max(graphs.n_tokens, 1), route)
-    for kind, on, fates, new, coverage in (
-        ("tags", vocabulary.has_tags, counts.tags, counts.new_tags, counts.tag_coverage),
-        ("relations", True, counts.relations, counts.new_relations, counts.relation_coverage),
-    ):
-        if not on:
-            log.info("%s are switched off in the vocabulary: none is encoded", kind)
-            continue
+    kinds = {
+        "tags": (counts.tags, counts.new_tags, counts.tag_coverage),
+        "relations": (counts.relations, counts.new_relations, counts.relation_coverage),
+    }
+    if not vocabulary.has_tags:
+        log.info("tags are switched off in the vocabulary: none is encoded")
+        del kinds["tags"]
+    if not vocabulary.has_dependencies:
+        log.info("dependencies are switched off in the vocabulary: no arc of a tree is encoded")
+        del kinds["relations"]
+    for kind, (fates, new, coverage) in kinds.items():
         log.info(
             "%.2f %% of %s known (%s)", 100 * coverage, kind, ", ".join(f"{n} {f}" for f, n in fates.items())
         )

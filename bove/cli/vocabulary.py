@@ -10,7 +10,7 @@ from bove.text.vocabulary_counts import build
 from bove.text.words import LOOKUP
 
 log = logging.getLogger("bove")
-OPTIONS = ("numbers", "punctuation", "lookup", "adjacency", "tags")
+OPTIONS = ("numbers", "punctuation", "lookup", "adjacency", "tags", "dependencies")
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -52,6 +52,12 @@ def register(parser: argparse.ArgumentParser) -> None:
         default=True,
         help="tags are properties, and tell unknown words apart",
     )
+    parser.add_argument(
+        "--dependencies",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="the treebank's relations are relations",
+    )
     parser.add_argument("--output", required=True, metavar="FILE", help="vocabulary.json to write")
 
 
@@ -85,6 +91,8 @@ def _log_vocabulary(vocabulary: Vocabulary) -> None:
     )
     if not vocabulary.has_tags:
         log.info("tags are switched off: a token has its word alone")
+    if not vocabulary.has_dependencies:
+        log.info("dependencies are switched off: the one relation is adjacency")
     for route, count in coverage["tokens_by_route"].items():
         log.info("%7d tokens (%.1f %%): %s", count, 100 * count / coverage["tokens"], route)
     if vocabulary.rare_relations and not any(map(vocabulary.is_own_relation, vocabulary.relations)):

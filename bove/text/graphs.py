@@ -1,8 +1,8 @@
 """Sentences to graphs: the properties W and relations X of every token, as flat arrays, and their file.
 
 A token has its word property and, where the vocabulary has tags, its tag property. Its arc from its head
-bears the relation's index; the arc from the artificial root is none. ADJACENCY, where the vocabulary has it,
-goes from each token to the next.
+bears the relation's index, unless the vocabulary has no dependencies; the arc from the artificial root is
+none. ADJACENCY, where the vocabulary has it, goes from each token to the next.
 A word that the vocabulary lacks but the pretrained vectors have becomes a property of its own, beyond the
 vocabulary's; failing that its property is UNKNOWN_<tag>, or UNKNOWN_ where the vocabulary has no tags.
 """
@@ -82,7 +82,8 @@ def encode(
         ids.append(sentence.id)
         first = flat["token_offsets"][-1]
         _add_properties(flat, sentence, resolver)
-        _add_arcs(flat, sentence, resolver, first)
+        if vocabulary.has_dependencies:
+            _add_arcs(flat, sentence, resolver, first)
         if adjacency >= 0:
             _add_adjacency(flat, len(sentence.forms), adjacency, first)
         flat["token_offsets"].append(first + len(sentence.forms))

@@ -9,8 +9,8 @@ A token stands for a word row by the first of these that holds:
 
 Words are counted under their first variant; those below the threshold are resolved by 3 and 4. Rare tags
 become UNKNOWN_POSTAG, rare relations UNKNOWN_RELATION. The arc from the artificial root is no relation.
-Every replacement and the tags can be switched off. A form that reads like a replacement's name (NB, PUNCT,
-UNKNOWN_…) is never a word of its own.
+Every replacement, the tags and the dependencies (which leaves ADJACENCY) can be switched off. A form that
+reads like a replacement's name (NB, PUNCT, UNKNOWN_…) is never a word of its own.
 """
 
 import hashlib
@@ -36,8 +36,8 @@ class Vocabulary:
         word_counts, tag_counts, relation_counts: training tokens and arcs that each stands for.
         rare_tags, rare_relations: names below the threshold; UNKNOWN_POSTAG and UNKNOWN_RELATION mean these.
         thresholds: least count, by "words", "tags", "relations".
-        options: "numbers", "punctuation", "adjacency" (bool) and "lookup" (list of variants); "tags" (False)
-            only where they are switched off.
+        options: "numbers", "punctuation", "adjacency" (bool) and "lookup" (list of variants); "tags" and
+            "dependencies" (False) only where they are switched off.
         coverage: how the training tokens were resolved; not part of the hash.
     """
 
@@ -65,6 +65,11 @@ class Vocabulary:
     def has_tags(self) -> bool:
         """Whether tags are properties and tell unknown words apart."""
         return self.options.get("tags", True)
+
+    @property
+    def has_dependencies(self) -> bool:
+        """Whether the treebank's relations are relations."""
+        return self.options.get("dependencies", True)
 
     @property
     def n_properties(self) -> int:

@@ -23,35 +23,44 @@ def build(sentences: Iterable[Sentence], thresholds: dict, options: dict) -> Voc
     Args:
         sentences: the treebank; read once.
         thresholds: least count, by "words", "tags", "relations".
-        options: see `Vocabulary`; tags are properties unless "tags" is False.
+        options: see `Vocabulary`; "tags" and "dependencies" are on unless they are False.
 
     Raises:
-        BoveError: the treebank has no tokens, or a relation called ADJACENCY beside ours.
+        BoveError: the options leave no relation, or the treebank has no tokens, or a relation called
+            ADJACENCY beside ours.
     """
-    if not options["lookup"] or any(name not in VARIANTS for name in options["lookup"]):
-        raise BoveError(f"lookup {options['lookup']!r}: choose one or more of {', '.join(LOOKUP)}")
+    options = _checked(options)
     tokens, tags, arcs, adjacent = _count(sentences)
     if not tokens:
         raise BoveError("the treebank has no tokens; check the file")
+    if not options.get("tags", True):
+        tags.clear()
+    if not options.get("dependencies", True):
+        arcs.clear()
     if options["adjacency"] and ADJACENCY in arcs:
         raise BoveError(
             f"the treebank has a relation {ADJACENCY}, the name of ours; rename it, or switch ours off"
         )
-    if not options.get("tags", True):
-        tags.clear()
     words, coverage = _count_words(tokens, thresholds["words"], options)
     kept_tags, rare_tags = _replace_rare(tags, thresholds["tags"], UNKNOWN_TAG)
     kept_arcs, rare_arcs = _replace_rare(arcs, thresholds["relations"], UNKNOWN_RELATION)
     columns = [*_ordered(words), *_ordered(kept_tags), *_ordered(kept_arcs)]
     if options["adjacency"]:
         columns[4:] = [(*columns[4], ADJACENCY), (*columns[5], adjacent)]
-    return Vocabulary(*columns, rare_tags, rare_arcs, dict(thresholds), _stated(options), coverage)
+    return Vocabulary(*columns, rare_tags, rare_arcs, dict(thresholds), options, coverage)
 
 
-def _stated(options: dict) -> dict:
-    """The options as a vocabulary states them: one that says nothing of tags has them, and the same hash."""
+def _checked(options: dict) -> dict:
+    """The options as a vocabulary states them: one with tags and dependencies does not speak of these."""
+    if not options["lookup"] or any(name not in VARIANTS for name in options["lookup"]):
+        raise BoveError(f"lookup {options['lookup']!r}: choose one or more of {', '.join(LOOKUP)}")
+    if not (options.get("dependencies", True) or options["adjacency"]):
+        raise BoveError(
+            "neither dependencies nor adjacency: no relation is left; switch one of them on, and to train "
+            "without relations set alpha to 0"
+        )
     stated = {name: options[name] for name in ("numbers", "punctuation", "lookup", "adjacency")}
-    return stated | {name: False for name in ("tags",) if not options.get(name, True)}
+    return stated | {name: False for name in ("tags", "dependencies") if not options.get(name, True)}
 
 
 def _count(sentences) -> tuple[Counter, Counter, Counter, int]:

@@ -91,6 +91,17 @@ def test_tags_that_are_switched_off_can_not_be_too_few(folder, capsys):
     assert len(load_graphs(folder / "g").properties) == 2
 
 
+def test_dependencies_that_are_switched_off_can_not_be_too_few(folder, capsys):
+    count(folder, "--no-dependencies")
+    capsys.readouterr()
+    assert encode(folder, TREE.format("a", "SBJ", "VBP"), "--min-coverage 1") == 0
+    log = capsys.readouterr().err
+    assert log.count("dependencies are switched off in the vocabulary") == 1
+    assert "of relations known" not in log and "left out" not in log and "lacks" not in log
+    graphs = load_graphs(folder / "g")
+    assert (graphs.arc_head.tolist(), graphs.arc_dependent.tolist()) == ([0], [1])
+
+
 @pytest.mark.parametrize(
     ("text", "more", "message"),
     [

@@ -103,10 +103,10 @@ def test_the_log_counts_what_was_odd(folder, parses):
     assert "8 trees for 4 scored pairs" in log
 
 
-def save_vocabulary(path, relations):
+def save_vocabulary(path, relations, **switches):
     tables = {"words": ("dog",), "tags": ("NN",), "relations": relations}
     counts = {"word_counts": (9,), "tag_counts": (9,), "relation_counts": (9,) * len(relations)}
-    options = {"numbers": True, "punctuation": True, "lookup": ["exact"], "adjacency": True}
+    options = {"numbers": True, "punctuation": True, "lookup": ["exact"], "adjacency": True} | switches
     Vocabulary(**tables, **counts, rare_tags=(), rare_relations=(), thresholds={}, options=options).save(path)
 
 
@@ -118,6 +118,12 @@ def test_a_parser_with_other_labels_is_refused_before_parsing(folder, tmp_path, 
     assert parse(folder, tmp_path / "out.gz", *guard, "0.6") == 2
     assert "knows the labels of 50.0 %" in capsys.readouterr().err
     assert not (tmp_path / "out.gz").exists()
+
+
+def test_a_vocabulary_without_dependencies_asks_no_labels_of_the_parser(folder, tmp_path):
+    save_vocabulary(tmp_path / "v.json", ("ADJACENCY",), dependencies=False)
+    guard = ["--vocabulary", f"{tmp_path}/v.json", "--min-coverage", "1"]
+    assert parse(folder, tmp_path / "out.gz", *guard) == 0
 
 
 def own(folder, parses, output):

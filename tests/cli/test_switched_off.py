@@ -12,7 +12,8 @@ from bove.text.vocabulary import Vocabulary
 
 ALS = (
     "train-als --rank 5 --alpha 2 --lambda-P 1 --lambda-R 0.5 --lambda-E 3 --dtype float64 --seed 3 "
-    "--p-penalty l2 --r-penalty l2 --max-rounds 6 --tolerance 0 --restart-every 0 --restart-iterations 4 --e-step averaged --e-tolerance 1e-3 --e-energy 1 --r-tolerance 1e-6 "
+    "--p-penalty l2 --r-penalty l2 --max-rounds 6 --tolerance 0 --restart-every 0 --restart-iterations 4 "
+    "--e-step averaged --e-tolerance 1e-3 --e-energy 1 --r-tolerance 1e-6 "
     "--r-iterations 40 --batch-tokens 64 --checkpoint-every 0"
 )
 
@@ -45,3 +46,12 @@ def test_without_tags_training_is_on_words_and_relations(tmp_path):
     assert model.groups["tags"] == (vocabulary.n_words, vocabulary.n_words)
     bags = Bags.open(tmp_path / "b")
     assert bags["0"].shape == (11, 5) and np.abs(bags["0"]).max(axis=1).min() > 0
+
+
+def test_without_dependencies_adjacency_is_the_one_relation_trained(tmp_path):
+    rows = train(tmp_path, "--no-dependencies")
+    check_descent(rows)
+    assert [name for name in rows[0] if name.startswith("relation:")] == ["relation:ADJACENCY"]
+    model = Model.load(tmp_path / "m")
+    assert model.relation_names == ("ADJACENCY",) and model.relations.shape == (1, 5, 5)
+    assert model.relations.any()

@@ -71,6 +71,18 @@ def test_tags_can_be_switched_off(treebank, tmp_path, capsys):
     assert Vocabulary.load(tmp_path / "w.json").words == ("NB", "UNKNOWN_NN", "UNKNOWN_VBZ")
 
 
+def test_dependencies_can_be_switched_off_but_not_every_relation(treebank, tmp_path, capsys):
+    more = ("--columns gold", "--min-relations 9", "--no-dependencies")
+    assert main(arguments(treebank, tmp_path / "v.json", *more)) == 0
+    assert Vocabulary.load(tmp_path / "v.json").relations == ("ADJACENCY",)
+    log = capsys.readouterr().err
+    assert "dependencies are switched off" in log and "below the threshold" not in log
+    assert main(arguments(treebank, tmp_path / "w.json", *more, "--no-adjacency")) == 2
+    error = capsys.readouterr().err
+    assert "neither dependencies nor adjacency" in error and error.count("\n") == 1
+    assert not (tmp_path / "w.json").exists()
+
+
 def test_a_threshold_above_every_relation_is_warned_of(treebank, tmp_path, capsys):
     assert main(arguments(treebank, tmp_path / "v.json", "--columns gold", "--min-relations 9")) == 0
     assert Vocabulary.load(tmp_path / "v.json").relations == ("UNKNOWN_RELATION", "ADJACENCY")

@@ -101,6 +101,15 @@ def test_adjacency_can_be_switched_off():
     assert len(encode(TREEBANK, words).arc_relation) == 8
 
 
+def test_without_dependencies_adjacency_alone_is_encoded():
+    words, counts = vocabulary(dependencies=False), Counts()
+    graphs = encode(TREEBANK, words, counts=counts)
+    assert named_arcs(graphs, words) == {("ADJACENCY", t, t + 1) for t in (0, 1, 2, 4, 5, 6, 8, 9)}
+    np.testing.assert_array_equal(graphs.arc_offsets, [0, 3, 6, 8])
+    assert not counts.relations and not counts.new_relations and not counts.dropped
+    assert counts.relation_coverage == 1 and graphs.n_relations == 1
+
+
 def test_without_tags_a_token_has_its_word_alone(known):
     words, counts = vocabulary(tags=False), Counts()
     forms = ("dogs", "Rex", "unicorns", "zebras", ".")

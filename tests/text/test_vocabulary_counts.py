@@ -136,15 +136,31 @@ def test_without_tags_unknown_words_share_one_row_and_do_not_tell_their_tag():
     assert vocabulary.relations == make(*trees).relations and vocabulary.rare_relations == ()
 
 
-def test_a_vocabulary_that_does_not_state_the_tags_has_them_and_hashes_alike(tmp_path):
+def test_what_a_vocabulary_does_not_state_is_on_and_hashes_alike(tmp_path):
     trees = [sentence("a/T a/T b/T")]
-    silent, stated = make(*trees), make(*trees, options={"tags": True})
-    assert silent == stated and silent.hash == stated.hash and silent.has_tags
-    assert "tags" not in silent.options
+    silent, stated = make(*trees), make(*trees, options={"tags": True, "dependencies": True})
+    assert silent == stated and silent.hash == stated.hash and silent.has_tags and silent.has_dependencies
+    assert not silent.options.keys() & {"tags", "dependencies"}
     without = make(*trees, options={"tags": False})
     assert without.hash != silent.hash
     without.save(tmp_path / "v.json")
     assert Vocabulary.load(tmp_path / "v.json") == without and without.options["tags"] is False
+
+
+def test_without_dependencies_adjacency_is_the_one_relation(tmp_path):
+    trees = [sentence("a/T b/T c/T", "root x ADJACENCY"), sentence("a/T b/T", "root x")]
+    vocabulary = make(*trees, options={"dependencies": False})
+    assert (vocabulary.relations, vocabulary.relation_counts) == (("ADJACENCY",), (3,))
+    assert vocabulary.rare_relations == () and not vocabulary.has_dependencies and vocabulary.has_tags
+    assert vocabulary.relation_row("x") == vocabulary.relation_row("ADJACENCY") == -1
+    vocabulary.save(tmp_path / "v.json")
+    assert Vocabulary.load(tmp_path / "v.json") == vocabulary
+    assert vocabulary.words == make(*trees, options={"adjacency": False}).words
+
+
+def test_without_any_relation_there_is_no_vocabulary():
+    with pytest.raises(BoveError, match=r"neither dependencies nor adjacency.*set alpha to 0"):
+        make(sentence("a/T b/T"), options={"dependencies": False, "adjacency": False})
 
 
 def test_the_arc_from_the_root_and_a_missing_arc_are_no_relations():
