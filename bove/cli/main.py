@@ -26,7 +26,10 @@ STAGES = {
     "score": "score pairs of bags",
     "tables": "write the result tables",
     "ablations": "hold variants of a run against a base, in a table and a figure",
+    "training": "show how L fell in training, in a table and a figure",
 }
+# Stages whose module has another name: `training` is what the trainers share.
+MODULES = {"training": "training_curves"}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -62,7 +65,7 @@ def _parser(stage):
     for name, line in STAGES.items():
         sub = stages.add_parser(name, help=line, description=line[0].upper() + line[1:] + ".")
         if name == stage:
-            module = import_module(f"bove.cli.{name.replace('-', '_')}")
+            module = import_module(f"bove.cli.{MODULES.get(name, name).replace('-', '_')}")
             module.register(sub)
             sub.add_argument("--threads", type=int, default=1, help="threads to use (default 1)")
             sub.add_argument("--log", help="file that gets the log, beside stderr")
