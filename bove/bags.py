@@ -157,17 +157,17 @@ class BagWriter:
 
     def put(self, b: int, vectors: np.ndarray) -> None:
         """Fill bag b with [n, r] vectors."""
-        self.put_many(np.array([b]), np.asarray(vectors)[None])
+        self.put_many(np.array([b]), vectors)
 
     def put_many(self, bags: np.ndarray, vectors: np.ndarray) -> None:
-        """Fill k bags of one length: bags [k], vectors [k, n, r]."""
+        """Fill k bags: bags [k], vectors [m, r], one bag's after another's."""
         bags, vectors = np.asarray(bags, np.int64), np.asarray(vectors)
-        k, n, r = vectors.shape
         lengths = self.offsets[bags + 1] - self.offsets[bags]
-        if k != len(bags) or r != self._shape[1] or np.any(lengths != n):
+        if vectors.shape != (lengths.sum(), self._shape[1]):
             raise ValueError(f"vectors of shape {vectors.shape} do not fit bags {bags.tolist()}")
-        rows = self.offsets[bags][:, None] + np.arange(n)
-        self._vectors[rows.ravel()] = vectors.reshape(-1, r)
+        # where each bag starts in the file, less where it starts in `vectors`
+        shift = np.repeat(self.offsets[bags] - (np.cumsum(lengths) - lengths), lengths)
+        self._vectors[shift + np.arange(len(vectors))] = vectors
         self._filled[bags] = True
 
     def __exit__(self, kind, error, trace) -> bool | None:

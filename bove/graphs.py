@@ -68,13 +68,18 @@ class GraphCorpus:
         )
         return b"".join(len(part).to_bytes(8, "little") + part.tobytes() for part in parts)
 
-    def distinct(self) -> tuple[np.ndarray, np.ndarray]:
-        """[B] the first of each set of equal graphs, and [S] which of these B each graph equals."""
+    def distinct(self, marks: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """[B] the first of each set of equal graphs, and [S] which of these B each graph equals.
+
+        Graphs are equal only where their tokens have the same marks [T] too, if these are given.
+        """
         seen: dict[bytes, int] = {}
         index = np.empty(self.n_graphs, np.int64)
         first = []
         for s in range(self.n_graphs):
-            key = hashlib.blake2b(self.signature(s), digest_size=16).digest()
+            own = slice(self.token_offsets[s], self.token_offsets[s + 1])
+            content = self.signature(s) + (b"" if marks is None else marks[own].tobytes())
+            key = hashlib.blake2b(content, digest_size=16).digest()
             if key not in seen:
                 seen[key] = len(first)
                 first.append(s)

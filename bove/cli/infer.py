@@ -3,13 +3,15 @@
 import argparse
 import csv
 import logging
+from functools import cache
 
 import numpy as np
 
 from bove.bags import BagWriter
 from bove.cli.progress import Progress
+from bove.cli.punctuation import count_kept, is_punctuation, kept_tokens, log_left_out
 from bove.errors import BoveError
-from bove.factor.batches import Workers, plan_batches, take_batch
+from bove.factor.batches import Workers, plan_batches, ranges, take_batch
 from bove.factor.inference import FixedPoint, infer_averaged
 from bove.factor.lowrank import LowRank
 from bove.factor.model import Model
@@ -45,16 +47,29 @@ def register(parser: argparse.ArgumentParser) -> None:
     add("--batch-tokens", type=int, help="tokens in a batch")
     add("--vectors", metavar="FILE", help="word-vectors: the vectors")
     add("--vocabulary", metavar="FILE", help="word-vectors: how words are looked up")
-    add("--sentences", nargs="+", metavar="FILE", help="word-vectors: the sentences, CoNLL-U")
+    add(
+        "--sentences",
+        nargs="+",
+        metavar="FILE",
+        help="word-vectors, --no-punctuation: the sentences (of the graphs), CoNLL-U",
+    )
+    add(
+        "--punctuation",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="write vectors of punctuation too; in inference it takes part anyway",
+    )
     add("--report", metavar="FILE", help="CSV to write: tokens, iterations and last change of each sentence")
     add("--output", required=True, metavar="FILE", help="bags.safetensors to write")
 
 
 def run(args: argparse.Namespace) -> None:
-    missing = [name for name in NEEDS[args.system] if getattr(args, name) is None]
+    needs = dict.fromkeys(NEEDS[args.system] + (() if args.punctuation else ("sentences",)))
+    missing = [name for name in needs if getattr(args, name) is None]
     if missing:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in missing)
-        raise BoveError(f"--system {args.system} needs {flags}")
+        given = f"--system {args.system}" + ("" if args.punctuation else " --no-punctuation")
+        raise BoveError(f"{given} needs {flags}")
     if args.system == "word-vectors":
         _word_vectors(args)
     else:
@@ -64,15 +79,15 @@ def run(args: argparse.Namespace) -> None:
 def _word_vectors(args) -> None:
     """The baseline: the pretrained vectors of the sentence's words; words without one are left out."""
     vocabulary, vectors = Vocabulary.load(args.vocabulary), WordVectors.open(args.vectors)
-    ids, rows, known = [], [], {}
-    tokens = 0
+    row_of = cache(lambda form: vectors.first(vocabulary.variants(form)))
+    ids, rows, found, tokens = [], [], [], 0
     for path in args.sentences:
         for sentence in read_sentences(path):
-            for form in sentence.forms:
-                if form not in known:
-                    known[form] = vectors.first(vocabulary.variants(form))
+            known = [form for form in sentence.forms if row_of(form) >= 0]
+            kept = known if args.punctuation else [form for form in known if not is_punctuation(form)]
             ids.append(sentence.id)
-            rows.append(tuple(known[form] for form in sentence.forms if known[form] >= 0))
+            rows.append(tuple(map(row_of, kept)))
+            found.append(len(known))
             tokens += len(sentence.forms)
     bags = {bag: b for b, bag in enumerate(dict.fromkeys(rows))}
     index = [bags[bag] for bag in rows]
@@ -87,8 +102,9 @@ def _word_vectors(args) -> None:
     ) as writer:
         for bag, b in bags.items():
             writer.put(b, vectors.rows(np.array(bag, np.int64)))
-    found = sum(map(len, rows))
-    log.info("%d sentences, %d of %d tokens have a vector", len(ids), found, tokens)
+    log.info("%d sentences, %d of %d tokens have a vector", len(ids), sum(found), tokens)
+    if not args.punctuation:
+        log_left_out(found, [len(row) for row in rows])
 
 
 def _infer(args) -> None:
@@ -102,19 +118,25 @@ def _infer(args) -> None:
             f"rank {model.rank}; encode the sentences with the model's vectors"
         )
     infer = _solver(args, model, corpus)
-    first, index = corpus.distinct()
-    lengths = corpus.lengths[first]
-    plan = plan_batches(lengths, args.batch_tokens)
+    kept = np.ones(corpus.n_tokens, bool)
+    if not args.punctuation:
+        kept = kept_tokens(corpus, args.graphs, args.sentences)
+    first, index = corpus.distinct(kept)
+    sizes = count_kept(corpus, kept)
+    plan = plan_batches(corpus.lengths[first], args.batch_tokens)
     used, change = np.zeros(len(first), np.int64), np.zeros(len(first))
-    writer = BagWriter(args.output, corpus.ids, lengths, index, model.rank, args.system, model.hash)
+    writer = BagWriter(args.output, corpus.ids, sizes[first], index, model.rank, args.system, model.hash)
     dtype = model.properties.dtype
     with writer, Workers(args.threads) as workers, Progress(len(first), "sentences") as progress:
         results = workers.map(lambda bags: infer(take_batch(corpus, first[bags], dtype)), plan)
         for bags, got in zip(plan, results, strict=True):
-            writer.put_many(bags, got.E.reshape(len(bags), -1, model.rank))
+            tokens, _ = ranges(corpus.token_offsets, first[bags])
+            writer.put_many(bags, got.E[kept[tokens]])
             used[bags], change[bags] = got.iterations, got.change
             progress.step(len(bags))
     _report(args, corpus, index, used, change, progress.rate)
+    if not args.punctuation:
+        log_left_out(corpus.lengths, sizes)
 
 
 def _solver(args, model: Model, corpus):
