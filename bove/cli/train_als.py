@@ -23,6 +23,7 @@ from bove.cli.training import (
     log_terms,
     make_model,
     stoppable,
+    warn_of_no_relations,
     write_training_log,
 )
 from bove.errors import BoveError
@@ -64,8 +65,7 @@ def run(args: argparse.Namespace) -> None:
         state = _train(trainer, state, settings, checkpoint, key, args.checkpoint_every, data)
     if state.round == settings.max_rounds and not state.finished:
         log.warning("stopped after %d rounds, before the stopping rule held", state.round)
-    if settings.alpha and not state.R.any():
-        log.warning("every relation is 0: lambda_R is too large for the %s penalty", settings.r_penalty)
+    warn_of_no_relations(state.R, settings)
     model = make_model(
         data, args, state.P, state.R, {"trainer": "als", **asdict(settings), "rounds": state.round}
     )

@@ -16,11 +16,14 @@ from bove.cli.training import (
     Stopped,
     TrainingData,
     add_common_arguments,
+    add_penalty_arguments,
     check_least,
+    check_penalties,
     check_weights,
     load_training_data,
     make_model,
     stoppable,
+    warn_of_no_relations,
     write_training_log,
 )
 from bove.errors import BoveError
@@ -31,6 +34,7 @@ log = logging.getLogger("bove")
 
 def register(parser: argparse.ArgumentParser) -> None:
     add_common_arguments(parser)
+    add_penalty_arguments(parser)
     add = parser.add_argument
     add("--learning-rate", type=float, required=True, help="AdaGrad's, as a share of each factor's scale")
     add("--epochs", type=int, required=True, help="most passes over the treebank")
@@ -76,6 +80,7 @@ def _run(args) -> None:
         raise BoveError(f"{e}; the best model so far, of epoch {best.row['round']}, is kept in {kept}") from e
     if len(rows) == settings.epochs:
         log.warning("stopped after %d epochs, before patience ran out", len(rows))
+    warn_of_no_relations(best.R, settings)
     model = _model(best, settings, data, args, len(rows))
     write_training_log(args.training_log, rows, data.vocabulary.relations)
     model.save(args.output)
@@ -84,6 +89,7 @@ def _run(args) -> None:
 
 
 def _check(args) -> None:
+    check_penalties(args)
     check_least(args, {"rank": 1, "epochs": 1, "batch_sentences": 1, "negatives": 0, "patience": 1})
     check_weights(args, ("alpha", "lambda_P", "lambda_R", "lambda_E"))
     if not (math.isfinite(args.learning_rate) and args.learning_rate > 0):

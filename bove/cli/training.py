@@ -146,6 +146,12 @@ def load_training_data(args) -> TrainingData:
     return TrainingData(corpus, vocabulary, rows, frozen)
 
 
+def warn_of_no_relations(R, settings) -> None:
+    """Say where the penalty has left nothing of R, though relations have a weight."""
+    if settings.alpha and not R.any():
+        log.warning("every relation is 0: lambda_R is too large for the %s penalty", settings.r_penalty)
+
+
 def log_terms(rows, relations) -> None:
     """One line for the last round."""
     row = rows[-1]

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from bove.errors import BoveError
 from bove.factor.batches import ranges
 from bove.graphs import GraphCorpus
 
@@ -217,6 +218,23 @@ def select_graphs(corpus: GraphCorpus, graphs: np.ndarray) -> GraphCorpus:
         arc_dependent=corpus.arc_dependent[arcs] + shift,
         ids=tuple(corpus.ids[s] for s in graphs) if corpus.ids else (),
     )
+
+
+def split_graphs(corpus: GraphCorpus, share: float, rng) -> tuple[GraphCorpus, GraphCorpus]:
+    """The corpus without `share` of its sentences, and those; at least one sentence where share > 0.
+
+    Empty graphs are in neither. Raises BoveError where nothing would be left.
+    """
+    graphs = np.flatnonzero(corpus.lengths)
+    count = max(1, round(share * len(graphs))) if share else 0
+    if len(graphs) <= count:
+        raise BoveError(
+            f"training: {len(graphs)} sentences with tokens, of which {count} are to be held out; "
+            "give more sentences or a smaller held_out"
+        )
+    held = np.zeros(len(graphs), bool)
+    held[rng.choice(len(graphs), count, replace=False)] = True
+    return select_graphs(corpus, graphs[~held]), select_graphs(corpus, graphs[held])
 
 
 def _offsets(sizes):

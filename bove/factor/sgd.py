@@ -9,14 +9,19 @@ over the cells of the sample, the batch's rows of E, and the batch's share of th
 of P take no part in the penalty. With unbiased weights its expectation, summed over an epoch, is L (less
 the constant penalty of the frozen rows), and so is its gradient's.
 
+So it is with the l2 penalty. The others have no gradient where it matters: such a penalty leaves the sum
+above, and a proximal step follows the update instead (see `bove.factor.adagrad`).
+
 AdaGrad's steps are as long as the learning rate whatever the size of a gradient, and P, R and E live on
 scales that differ by orders of magnitude. The learning rate is therefore a share of each factor's own
 scale: the root mean square of the start of P and of E, and of the first preconditioned step of the R-step
-for R (which itself starts at 0). E starts at the first step of inference, WᵀP (PᵀP + lambda_E I)⁻¹.
+for R, which itself starts at 0. (Under l1 and nuclear it is the step without a penalty, times the share of
+||Σ e_i e_jᵀ|| that the proximal operator leaves: within three times the size of the solution, where a ridge
+of lambda_R is far off.) E starts at the first step of inference, WᵀP (PᵀP + lambda_E I)⁻¹.
 
-Memory: E and P, R with a second array each for AdaGrad. E's state is one number a token, so a million
-tokens of rank 300 take 1.2 GB in float32 and their state 4 MB; all of it stays in the memory of the device,
-and an update touches the rows of its own sentences alone.
+Memory: E and P, R with a second array each for AdaGrad (none for R under a nuclear penalty). E's state is
+one number a token, so a million tokens of rank 300 take 1.2 GB in float32 and their state 4 MB; all of it
+stays in the memory of the device, and an update touches the rows of its own sentences alone.
 """
 
 import math
@@ -27,15 +32,15 @@ import numpy as np
 import torch
 
 from bove.errors import BoveError
+from bove.factor.adagrad import RowAdaGrad, scale, share_left, updates
 from bove.factor.batches import Workers, plan_batches, take_batch
 from bove.factor.inference import infer_averaged
 from bove.factor.objective import Groups, arcs_by_relation, gram, objective, property_matrix
 from bove.factor.operators import Preconditioner, right_hand_side
-from bove.factor.sampling import Sample, Sampler, select_graphs
+from bove.factor.sampling import Sample, Sampler, split_graphs
 from bove.factor.steps import EStep, solve_spd
 from bove.graphs import GraphCorpus
 
-EPSILON = 1e-10
 # a sampled loss above this multiple of the first batch's counts as growing without bound
 GROWTH = 10.0
 # inference of held-out sentences: enough to rank epochs, not to settle the last token
@@ -63,6 +68,8 @@ class SgdSettings:
     patience: int
     held_out: float
     device: str
+    p_penalty: str = "l2"
+    r_penalty: str = "l2"
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,7 @@ class Epoch:
     Attributes:
         P, R: [c, r] and [d, r, r].
         row: round (the epoch), restart (0), L of the training part by term, `sampled` (the sum of the
-            epoch's sampled losses, which is what the updates lower) and `held_out` (None where nothing is
+            epoch's sampled losses, whose gradients the updates go down) and `held_out` (None where nothing is
             held out): L per token of held-out sentences, whose token vectors are inferred, with the
             penalties on P and R per token of the training part.
         criterion: what early stopping watches: `held_out`, or L where nothing is held out.
@@ -95,10 +102,13 @@ def sampled_loss(P, R, E, free, sample: Sample, settings: SgdSettings) -> torch.
     token, column = (_index(part, E) for part in sample.properties.index)
     scores = (E.index_select(0, token) * P.index_select(0, column)).sum(1)
     loss = _squares(sample.properties, scores) + s.lambda_E * E.square().sum()
-    loss = loss + sample.share * s.lambda_P * P[free].square().sum()
+    if s.p_penalty == "l2":
+        loss = loss + sample.share * s.lambda_P * P[free].square().sum()
     if len(sample.relations.target):
         loss = loss + s.alpha * _squares(sample.relations, _relation_scores(R, E, sample.relations.index))
-    return loss + sample.share * s.lambda_R * R.square().sum()
+    if s.r_penalty == "l2":
+        loss = loss + sample.share * s.lambda_R * R.square().sum()
+    return loss
 
 
 def _squares(cells, scores):
@@ -153,7 +163,7 @@ class SgdTrainer:
             raise BoveError("training: graphs with words outside the vocabulary; encode them without vectors")
         self.device = _device(s.device)
         splitting, self.rng = np.random.default_rng(seed).spawn(2)
-        self.training, self.held_out = _split(corpus, s.held_out, splitting)
+        self.training, self.held_out = split_graphs(corpus, s.held_out, splitting)
         self.sampler = Sampler(self.training, s.negatives, s.negative_weight, relations=s.alpha > 0)
         self._start(P, np.asarray(frozen, bool))
 
@@ -165,18 +175,19 @@ class SgdTrainer:
             E = property_matrix(corpus, P.dtype).T @ first
             G = gram(E, workers)
             ridge = s.lambda_R / s.alpha if s.alpha else 1.0
-            step = Preconditioner(E, G, corpus.token_offsets, ridge)(
-                right_hand_side(E, arcs_by_relation(corpus), workers)
-            )
-        scales = _scale(P[~frozen]), _scale(step), _scale(E)
-        self.rate_P, self.rate_R, self.rate_E = (s.learning_rate * scale for scale in scales)
+            B = right_hand_side(E, arcs_by_relation(corpus), workers)
+            smooth = s.r_penalty == "l2"
+            step = Preconditioner(E, G, corpus.token_offsets, ridge if smooth else 0.0)(B)
+            step *= 1.0 if smooth else share_left(B, ridge / 2, s.r_penalty)
+        scales = scale(P[~frozen]), scale(step), scale(E)
+        self.rate_P, self.rate_R, self.rate_E = (s.learning_rate * size for size in scales)
         self.free = torch.as_tensor(np.flatnonzero(~frozen), device=self.device)
         self.P, self.R, self.E = (
             torch.tensor(value, device=self.device) for value in (P, np.zeros(step.shape, P.dtype), E)
         )
-        self.state_P = torch.zeros_like(self.P[self.free])
-        self.state_R = torch.zeros_like(self.R)
-        self.state_E = torch.zeros_like(self.E[:, 0])
+        self.updates_P = updates(self.P[self.free], self.rate_P, s.lambda_P, s.p_penalty)
+        self.updates_R = updates(self.R, self.rate_R, s.lambda_R, s.r_penalty)
+        self.updates_E = RowAdaGrad(self.E, self.rate_E)
 
     def epochs(self) -> Iterator[Epoch]:
         """Train, yielding after each epoch, until `patience` of them brought nothing or all are done.
@@ -193,6 +204,7 @@ class SgdTrainer:
                 sampled += loss
                 if not math.isfinite(loss):
                     self._diverged(number, "is not finite")
+            self._settle()
             if sampled > GROWTH * start:
                 self._diverged(number, f"grew from {start:.4g} to {sampled:.4g}")
             epoch = self._evaluate(number, sampled, lowest)
@@ -207,20 +219,24 @@ class SgdTrainer:
             yield self.sampler.sample(order[i : i + self.settings.batch_sentences], self.rng)
 
     def _update(self, sample: Sample) -> float:
-        """One step of AdaGrad; the sampled loss before it."""
+        """One step of AdaGrad, penalties included; the sampled loss before it."""
         tokens = torch.as_tensor(sample.tokens, device=self.device)
         P, R, E = (x.detach().requires_grad_() for x in (self.P, self.R, self.E[tokens]))
         loss = sampled_loss(P, R, E, self.free, sample, self.settings)
-        of_P, of_R, of_E = torch.autograd.grad(loss, (P, R, E))
-        of_P = of_P[self.free]
-        self.P.index_add_(0, self.free, _adagrad(self.state_P, of_P, self.rate_P), alpha=-1)
-        self.R -= _adagrad(self.state_R, of_R, self.rate_R)
-        # one state for a token: with a handful of visits to each, a state for each of its coordinates
-        # would turn every step into its signs
-        state = self.state_E[tokens] + of_E.square().mean(1)
-        self.state_E[tokens] = state
-        self.E[tokens] -= self.rate_E * of_E / (state.sqrt() + EPSILON)[:, None]
+        of_P, of_R, of_E = torch.autograd.grad(loss, (P, R, E), materialize_grads=True)
+        free = self.P[self.free]
+        self.updates_P.step(free, of_P[self.free], sample.share)
+        self.P.index_copy_(0, self.free, free)
+        self.updates_R.step(self.R, of_R, sample.share)
+        self.updates_E.step(self.E, tokens, of_E)
         return float(loss.detach())
+
+    def _settle(self) -> None:
+        """What the penalties ask for at the end of an epoch."""
+        free = self.P[self.free]
+        self.updates_P.settle(free)
+        self.P.index_copy_(0, self.free, free)
+        self.updates_R.settle(self.R)
 
     def _evaluate(self, number: int, sampled: float, lowest: float) -> Epoch:
         s = self.settings
@@ -229,8 +245,8 @@ class SgdTrainer:
         row = {"round": number, "restart": 0}
         with np.errstate(over="ignore", invalid="ignore"):
             row |= objective(
-                self.training, P, R, E, lambda_P=s.lambda_P, lambda_R=s.lambda_R, batch_tokens=BATCH_TOKENS,
-                **weights,
+                self.training, P, R, E, lambda_P=s.lambda_P, lambda_R=s.lambda_R,
+                p_penalty=s.p_penalty, r_penalty=s.r_penalty, batch_tokens=BATCH_TOKENS, **weights,
             )  # fmt: skip
             if not math.isfinite(row["total"]):
                 self._diverged(number, "is not finite")
@@ -268,32 +284,7 @@ class SgdTrainer:
         )
 
 
-def _adagrad(state, gradient, rate):
-    state += gradient.square()
-    return rate * gradient / (state.sqrt() + EPSILON)
-
-
-def _scale(array: np.ndarray) -> float:
-    """Root mean square; 1 where there is nothing to measure."""
-    scale = float(np.sqrt(np.mean(np.square(array, dtype=np.float64)))) if array.size else 1.0
-    return scale if 0 < scale < math.inf else 1.0
-
-
 def _device(name: str) -> torch.device:
     if name == "cuda" and not torch.cuda.is_available():
         raise BoveError("device cuda: PyTorch finds no CUDA device here; set device to cpu")
     return torch.device(name)
-
-
-def _split(corpus: GraphCorpus, share: float, rng) -> tuple[GraphCorpus, GraphCorpus]:
-    """The corpus without `share` of its sentences, and those; at least one sentence where share > 0."""
-    graphs = np.flatnonzero(corpus.lengths)
-    count = max(1, round(share * len(graphs))) if share else 0
-    if len(graphs) <= count:
-        raise BoveError(
-            f"training: {len(graphs)} sentences with tokens, of which {count} are to be held out; "
-            "give more sentences or a smaller held_out"
-        )
-    held = np.zeros(len(graphs), bool)
-    held[rng.choice(len(graphs), count, replace=False)] = True
-    return select_graphs(corpus, graphs[~held]), select_graphs(corpus, graphs[held])
