@@ -5,6 +5,7 @@ import hashlib
 import json
 import logging
 import sys
+import time
 from dataclasses import asdict, fields
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from bove.cli.training import (
     make_model,
     stoppable,
     warn_of_no_relations,
+    write_times,
     write_training_log,
 )
 from bove.errors import BoveError
@@ -59,10 +61,10 @@ def run(args: argparse.Namespace) -> None:
     )
     checkpoint = Path(f"{args.output}.checkpoint")
     key = _key(P, data.corpus, settings)
-    state = _resume(checkpoint, key) or initial_state(data.corpus, P)
+    start = _resume(checkpoint, key) or (initial_state(data.corpus, P), ())
     trainer = AlsTrainer(data.corpus, data.frozen, data.groups, settings, args.threads)
     with stoppable():
-        state = _train(trainer, state, settings, checkpoint, key, args.checkpoint_every, data)
+        state, passed = _train(trainer, start, settings, checkpoint, key, args.checkpoint_every, data)
     if state.round == settings.max_rounds and not state.finished:
         log.warning("stopped after %d rounds, before the stopping rule held", state.round)
     warn_of_no_relations(state.R, settings)
@@ -70,6 +72,7 @@ def run(args: argparse.Namespace) -> None:
         data, args, state.P, state.R, {"trainer": "als", **asdict(settings), "rounds": state.round}
     )
     write_training_log(args.training_log, state.log, data.vocabulary.relations)
+    write_times(args.times, state.log, passed)
     model.save(args.output)
     checkpoint.unlink(missing_ok=True)
     log.info("model %s: %s", model.hash[:12], args.output)
@@ -86,24 +89,39 @@ def _check(args) -> None:
         raise BoveError(f"--e-energy {args.e_energy}: must be above 0 and at most 1")
 
 
-def _train(trainer, state, settings, checkpoint, key, every, data) -> AlsState:
-    """Run all rounds; on SIGTERM or ^C save where training stands and leave."""
+def _train(trainer, at, settings, checkpoint, key, every, data) -> tuple[AlsState, tuple]:
+    """Run all rounds; on SIGTERM or ^C save where training stands and leave.
+
+    `at` is the state, with the seconds of training up to the end of each of its rounds.
+    """
     try:
         with Progress(settings.max_rounds, "rounds", every=float("inf")) as progress:
-            progress.step(state.round)
-            for state in trainer.rounds(state):
+            progress.step(at[0].round)
+            # one name for both, so that a signal never finds a state without its seconds
+            for at in _timed(trainer.rounds(at[0]), at[1]):
+                state, passed = at
                 progress.step(note=f"L {state.log[-1]['total']:.4g}")
-                log_terms(state.log, data.vocabulary.relations)
+                seconds = passed[-1] - (passed[-2] if len(passed) > 1 else 0)
+                log_terms(state.log, data.vocabulary.relations, seconds)
                 if every and state.round % every == 0:
-                    _save(checkpoint, key, state)
+                    _save(checkpoint, key, *at)
     except (Stopped, KeyboardInterrupt):
-        _save(checkpoint, key, state)
-        log.warning("stopped in round %d; run again to go on from there", state.round + 1)
+        _save(checkpoint, key, *at)
+        log.warning("stopped in round %d; run again to go on from there", at[0].round + 1)
         sys.exit(143)
     except BoveError:
-        _save(checkpoint, key, state)
+        _save(checkpoint, key, *at)
         raise
-    return state
+    return at
+
+
+def _timed(rounds, passed):
+    """Each state with the seconds that its rounds took, without what is done between them."""
+    began = time.monotonic()
+    for state in rounds:
+        passed = (*passed, (passed[-1] if passed else 0.0) + time.monotonic() - began)
+        yield state, passed
+        began = time.monotonic()
 
 
 def _key(P, corpus, settings) -> str:
@@ -115,13 +133,15 @@ def _key(P, corpus, settings) -> str:
     return digest.hexdigest()
 
 
-def _save(path: Path, key: str, state: AlsState) -> None:
+def _save(path: Path, key: str, state: AlsState, passed) -> None:
     arrays = {"P": state.P, "R": state.R, "E": state.E}
     metadata = {"key": key, "log": json.dumps(state.log), "finished": json.dumps(state.finished)}
+    metadata["passed"] = json.dumps(passed)
     artefacts.save(path, CHECKPOINT, arrays, metadata)
 
 
-def _resume(path: Path, key: str) -> AlsState | None:
+def _resume(path: Path, key: str) -> tuple[AlsState, tuple] | None:
+    """Where the checkpoint of this training stands, with the seconds up to each round; None without one."""
     if not path.exists():
         return None
     try:
@@ -129,9 +149,10 @@ def _resume(path: Path, key: str) -> AlsState | None:
     except BoveError as e:
         log.warning("%s; starting afresh", e)
         return None
-    if metadata.get("key") != key:
-        log.warning("%s belongs to another training; starting afresh", path)
+    if metadata.get("key") != key or "passed" not in metadata:
+        log.warning("%s belongs to another training, or to another version; starting afresh", path)
         return None
     rows = tuple(json.loads(metadata["log"]))
     log.info("going on from round %d of %s", len(rows), path)
-    return AlsState(arrays["P"], arrays["R"], arrays["E"], len(rows), rows, json.loads(metadata["finished"]))
+    finished, passed = (json.loads(metadata[name]) for name in ("finished", "passed"))
+    return AlsState(arrays["P"], arrays["R"], arrays["E"], len(rows), rows, finished), tuple(passed)

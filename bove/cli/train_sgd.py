@@ -24,6 +24,7 @@ from bove.cli.training import (
     make_model,
     stoppable,
     warn_of_no_relations,
+    write_times,
     write_training_log,
 )
 from bove.errors import BoveError
@@ -65,13 +66,17 @@ def _run(args) -> None:
     data = load_training_data(args)
     dtype = np.dtype(args.dtype).type
     P = initial_properties(data.corpus.n_properties, data.vectors, data.frozen, args.seed, dtype)
+    began = time.monotonic()
     trainer = sgd.SgdTrainer(data.corpus, P, data.frozen, data.groups, settings, args.seed, args.threads)
+    # the token vectors that training starts from are made here
+    passed = [time.monotonic() - began]
     _say_parts(trainer, settings)
     kept = Path(f"{args.output}.last-good")
     best, rows = None, []
     try:
         for epoch in _epochs(trainer, settings, data):
             rows.append(epoch.row)
+            passed.append(passed[-1] + epoch.seconds)
             best = epoch if epoch.best else best
     except sgd.Diverged as e:
         if best is None:
@@ -83,6 +88,7 @@ def _run(args) -> None:
     warn_of_no_relations(best.R, settings)
     model = _model(best, settings, data, args, len(rows))
     write_training_log(args.training_log, rows, data.vocabulary.relations)
+    write_times(args.times, rows, passed[1:])
     model.save(args.output)
     kept.unlink(missing_ok=True)
     log.info("model %s, of epoch %d: %s", model.hash[:12], best.row["round"], args.output)

@@ -25,6 +25,10 @@ from bove.text.vectors import WordVectors, pretrained_rows
 from bove.text.vocabulary import Vocabulary
 
 log = logging.getLogger("bove")
+TIMES = (
+    "L and the seconds of training (wall clock) up to the end of each round; checkpoints do not count, nor "
+    "do L and held-out sentences in train-sgd; a resumed training counts on from its checkpoint"
+)
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,7 @@ def add_common_arguments(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=int, required=True, help="of the random start")
     add("--output", required=True, metavar="FILE", help="model.safetensors to write")
     add("--training-log", required=True, metavar="FILE", help="CSV to write: L by term, a row a round")
+    add("--times", metavar="FILE", help=f"CSV to write: {TIMES}")
 
 
 def add_penalty_arguments(parser: argparse.ArgumentParser) -> None:
@@ -152,17 +157,18 @@ def warn_of_no_relations(R, settings) -> None:
         log.warning("every relation is 0: lambda_R is too large for the %s penalty", settings.r_penalty)
 
 
-def log_terms(rows, relations) -> None:
-    """One line for the last round."""
+def log_terms(rows, relations, seconds: float) -> None:
+    """One line for the last round, which took so many seconds."""
     row = rows[-1]
     change = f"{row['total'] / rows[-2]['total'] - 1:+.3%}" if len(rows) > 1 else "first"
     arcs = sum(row[f"relation:{k}"] for k in range(len(relations)))
     log.info(
         "round %d%s: L %.6g (%s) = words %.5g + tags %.5g + relations %.5g + penalties %.5g; "
-        "R-step %d iterations, residual %.1e%s",
+        "R-step %d iterations, residual %.1e%s; %.1f s",
         row["round"], " (restart)" if row["restart"] else "", row["total"], change, row["words"], row["tags"],
         arcs, row["lambda_P"] + row["lambda_R"] + row["lambda_E"], row["r_iterations"], row["r_residual"],
         f"; P-step {row['p_iterations']}, {row['p_residual']:.1e}" if row["p_iterations"] else "",
+        seconds,
     )  # fmt: skip
 
 
@@ -174,6 +180,22 @@ def write_training_log(path, rows, relations) -> None:
         writer.writerow([names.get(column, column) for column in rows[0]])
         writer.writerows(
             [repr(value) if isinstance(value, float) else value for value in row.values()] for row in rows
+        )
+
+
+def write_times(path, rows, seconds: Sequence[float]) -> None:
+    """CSV with a row a round: its number, the seconds of training up to its end, and L; none without a path.
+
+    A file of its own, since it is not the same bytes each time.
+    """
+    if path is None:
+        return
+    with atomic_write(path) as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["round", "seconds", "total"])
+        writer.writerows(
+            [row["round"], f"{passed:.3f}", repr(row["total"])]
+            for row, passed in zip(rows, seconds, strict=True)
         )
 
 

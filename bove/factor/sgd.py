@@ -25,6 +25,7 @@ stays in the memory of the device, and an update touches the rows of its own sen
 """
 
 import math
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -84,6 +85,7 @@ class Epoch:
             penalties on P and R per token of the training part.
         criterion: what early stopping watches: `held_out`, or L where nothing is held out.
         best: no epoch before had so low a criterion.
+        seconds: that its draws and updates took, by the wall clock; not those of L and of `held_out`.
     """
 
     P: np.ndarray
@@ -91,6 +93,7 @@ class Epoch:
     row: dict
     criterion: float
     best: bool
+    seconds: float
 
 
 def sampled_loss(P, R, E, free, sample: Sample, settings: SgdSettings) -> torch.Tensor:
@@ -197,7 +200,7 @@ class SgdTrainer:
         """
         start, lowest, waited = None, math.inf, 0
         for number in range(1, self.settings.epochs + 1):
-            sampled = 0.0
+            sampled, began = 0.0, time.monotonic()
             for sample in self._samples():
                 loss = self._update(sample)
                 start = loss / sample.share if start is None else start
@@ -205,9 +208,10 @@ class SgdTrainer:
                 if not math.isfinite(loss):
                     self._diverged(number, "is not finite")
             self._settle()
+            seconds = time.monotonic() - began
             if sampled > GROWTH * start:
                 self._diverged(number, f"grew from {start:.4g} to {sampled:.4g}")
-            epoch = self._evaluate(number, sampled, lowest)
+            epoch = self._evaluate(number, sampled, lowest, seconds)
             yield epoch
             lowest, waited = min(lowest, epoch.criterion), 0 if epoch.best else waited + 1
             if waited >= self.settings.patience:
@@ -238,7 +242,7 @@ class SgdTrainer:
         self.P.index_copy_(0, self.free, free)
         self.updates_R.settle(self.R)
 
-    def _evaluate(self, number: int, sampled: float, lowest: float) -> Epoch:
+    def _evaluate(self, number: int, sampled: float, lowest: float, seconds: float) -> Epoch:
         s = self.settings
         P, R, E = (x.cpu().numpy() for x in (self.P, self.R, self.E))
         weights = {"alpha": s.alpha, "lambda_E": s.lambda_E, "groups": self.groups, "threads": self.threads}
@@ -258,7 +262,7 @@ class SgdTrainer:
                 held += (row["lambda_P"] + row["lambda_R"]) / self.training.n_tokens
         row |= {"sampled": sampled, "held_out": held}
         criterion = row["total"] if held is None else held
-        return Epoch(P.copy(), R.copy(), row, criterion, criterion < lowest)
+        return Epoch(P.copy(), R.copy(), row, criterion, criterion < lowest, seconds)
 
     def _infer(self, P, R):
         """[T, r] token vectors of the held-out part after a few averaged steps."""

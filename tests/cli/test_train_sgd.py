@@ -4,6 +4,7 @@ import csv
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -105,6 +106,38 @@ def test_a_penalty_that_leaves_no_relation_is_said_to_be_too_large(built, capsys
     assert not bove(*command(built, "zero", r_penalty="l1", lambda_R=1e4, epochs=1))
     assert "every relation is 0: lambda_R is too large for the l1 penalty" in capsys.readouterr().err
     assert not Model.load(built / "zero").relations.any()
+
+
+def test_times_have_the_seconds_of_the_updates_and_not_those_of_watching(built, monkeypatch):
+    from bove.cli import train_sgd
+    from bove.factor import sgd
+
+    start, update, evaluate = sgd.SgdTrainer._start, sgd.SgdTrainer._update, sgd.SgdTrainer._evaluate
+    now = [0.0]
+
+    def takes(seconds, function):
+        def slow(*args):
+            now[0] += seconds
+            return function(*args)
+
+        return slow
+
+    monkeypatch.setattr(sgd.SgdTrainer, "_start", takes(0.5, start))
+    monkeypatch.setattr(sgd.SgdTrainer, "_update", takes(1, update))
+    monkeypatch.setattr(sgd.SgdTrainer, "_evaluate", takes(1000, evaluate))
+    for module in (sgd, train_sgd):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    assert not bove(*command(built, "timed", times=built / "timed.times"))
+    with open(built / "timed.csv", encoding="utf-8", newline="") as stream:
+        log = list(csv.DictReader(stream))
+    with open(built / "timed.times", encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    held = round(OPTIONS["held-out"] * len(tiny_sentences()))
+    updates = -(-(len(tiny_sentences()) - held) // OPTIONS["batch-sentences"])
+    assert [float(row["seconds"]) for row in rows] == [0.5 + updates * n for n in range(1, len(log) + 1)]
+    assert [(row["round"], row["total"]) for row in rows] == [(row["round"], row["total"]) for row in log]
+    assert list(rows[0]) == ["round", "seconds", "total"]
+    assert (built / "timed").read_bytes() == (built / "m").read_bytes()
 
 
 def test_with_nothing_held_out_the_objective_is_watched(built):

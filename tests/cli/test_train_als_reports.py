@@ -1,0 +1,103 @@
+"""What `bove train-als` reports beside its model: the times of its rounds."""
+
+import csv
+import re
+from types import SimpleNamespace
+
+import pytest
+from test_train_als import TRAIN, bove
+from tiny_treebank import count_and_encode, tiny_sentences, write_treebank
+
+from bove.cli import train_als
+from bove.factor import als
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """A folder with vocabulary and graphs."""
+    folder = tmp_path_factory.mktemp("reports")
+    write_treebank(folder / "t.conllu", tiny_sentences())
+    count_and_encode(folder)
+    return folder
+
+
+def command(folder, name, *options):
+    """The command line that writes the model `name` and all that is beside it."""
+    paths = ["--graphs", "g", "--vocabulary", "vocabulary", "--output", name]
+    paths += ["--training-log", f"{name}.csv", "--times", f"{name}.times"]
+    return ["train-als", *(x if x.startswith("--") else folder / x for x in paths), *TRAIN, *options]
+
+
+def log_of(path):
+    with open(path, encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+@pytest.fixture
+def happened(monkeypatch):
+    """What happened of `round` and `save`, by a clock on which they alone take time: 2 and 1000 seconds."""
+    names, one_round, save = [], als.AlsTrainer._round, train_als._save
+    lengths = {"round": 2, "save": 1000}
+
+    def slow_round(*args):
+        names.append("round")
+        return one_round(*args)
+
+    def slow_save(*args):
+        names.append("save")
+        save(*args)
+
+    monkeypatch.setattr(als.AlsTrainer, "_round", slow_round)
+    monkeypatch.setattr(train_als, "_save", slow_save)
+    clock = SimpleNamespace(monotonic=lambda: float(sum(lengths[name] for name in names)))
+    monkeypatch.setattr(train_als, "time", clock)
+    return names
+
+
+def test_times_have_the_seconds_up_to_each_round_without_checkpoints(built, happened, capsys):
+    assert not bove(*command(built, "m"))
+    assert happened.count("save") == 2
+    times = log_of(built / "m.times")
+    assert list(times[0]) == ["round", "seconds", "total"]
+    assert [float(row["seconds"]) for row in times] == [2, 4, 6, 8, 10]
+    log = log_of(built / "m.csv")
+    assert [(row["round"], row["total"]) for row in times] == [(row["round"], row["total"]) for row in log]
+    assert len(re.findall(r"round \d.*; 2\.0 s$", capsys.readouterr().err, re.M)) == 5
+
+
+def test_a_resumed_training_counts_on_and_a_training_without_times_writes_none(built, happened, monkeypatch):
+    one_round = als.AlsTrainer._round
+
+    def stopped(self, state, workers):
+        if state.round == 3:
+            raise KeyboardInterrupt
+        return one_round(self, state, workers)
+
+    with monkeypatch.context() as patched, pytest.raises(SystemExit):
+        patched.setattr(als.AlsTrainer, "_round", stopped)
+        bove(*command(built, "stopped"))
+    assert not (built / "stopped.times").exists()
+    assert not bove(*command(built, "stopped"))
+    assert [float(row["seconds"]) for row in log_of(built / "stopped.times")] == [2, 4, 6, 8, 10]
+    without = command(built, "without")
+    place = without.index("--times")
+    assert not bove(*without[:place], *without[place + 2 :])
+    assert (built / "without").read_bytes() == (built / "stopped").read_bytes()
+    assert not (built / "without.times").exists()
+
+
+def test_a_checkpoint_without_times_is_not_gone_on_from(built, monkeypatch, capsys):
+    load = train_als.artefacts.load
+
+    def of_old(*args):
+        arrays, metadata = load(*args)
+        metadata.pop("passed", None)
+        return arrays, metadata
+
+    with monkeypatch.context() as patched, pytest.raises(SystemExit):
+        patched.setattr(train_als, "log_terms", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        bove(*command(built, "old"))
+    monkeypatch.setattr(train_als.artefacts, "load", of_old)
+    assert not bove(*command(built, "old"))
+    assert "or to another version; starting afresh" in capsys.readouterr().err
+    assert [row["round"] for row in log_of(built / "old.times")] == ["1", "2", "3", "4", "5"]
