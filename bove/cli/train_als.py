@@ -30,6 +30,7 @@ from bove.cli.training import (
 )
 from bove.errors import BoveError
 from bove.factor.als import AlsSettings, AlsState, AlsTrainer, initial_properties, initial_state
+from bove.factor.proximal import P_ITERATIONS, P_TOLERANCE
 
 log = logging.getLogger("bove")
 CHECKPOINT = "bove-als-checkpoint"
@@ -68,6 +69,7 @@ def run(args: argparse.Namespace) -> None:
     if state.round == settings.max_rounds and not state.finished:
         log.warning("stopped after %d rounds, before the stopping rule held", state.round)
     warn_of_no_relations(state.R, settings)
+    _warn_of_limits(state.log, settings)
     model = make_model(
         data, args, state.P, state.R, {"trainer": "als", **asdict(settings), "rounds": state.round}
     )
@@ -87,6 +89,23 @@ def _check(args) -> None:
     )
     if not 0 < args.e_energy <= 1:
         raise BoveError(f"--e-energy {args.e_energy}: must be above 0 and at most 1")
+
+
+def _warn_of_limits(rows, settings) -> None:
+    """Say where a step had no more iterations before it reached its tolerance."""
+    steps = (
+        ("R", settings.r_tolerance, settings.r_iterations, "r_iterations or r_tolerance"),
+        ("P", P_TOLERANCE, P_ITERATIONS, "lambda_P"),
+    )
+    for name, tolerance, most, advice in steps:
+        steps_taken = [(row[f"{name.lower()}_iterations"], row[f"{name.lower()}_residual"]) for row in rows]
+        short = [residual for taken, residual in steps_taken if taken >= most and residual > tolerance]
+        if short:
+            log.warning(
+                "%s-step: still above its tolerance of %g after all %d iterations in %d of %d rounds, "
+                "at worst by a residual of %.1e; raise %s",
+                name, tolerance, most, len(short), len(rows), max(short), advice,
+            )  # fmt: skip
 
 
 def _train(trainer, at, settings, checkpoint, key, every, data) -> tuple[AlsState, tuple]:

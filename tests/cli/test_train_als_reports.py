@@ -1,4 +1,4 @@
-"""What `bove train-als` reports beside its model: the times of its rounds."""
+"""What `bove train-als` reports beside its model: the times of its rounds, and steps cut short."""
 
 import csv
 import re
@@ -101,3 +101,24 @@ def test_a_checkpoint_without_times_is_not_gone_on_from(built, monkeypatch, caps
     assert not bove(*command(built, "old"))
     assert "or to another version; starting afresh" in capsys.readouterr().err
     assert [row["round"] for row in log_of(built / "old.times")] == ["1", "2", "3", "4", "5"]
+
+
+def test_a_step_that_runs_out_of_iterations_is_told_once_with_what_to_raise(built, capsys, monkeypatch):
+    from bove.factor import proximal
+
+    assert not bove(*command(built, "enough", "--r-iterations", 1000))
+    assert "still above its tolerance" not in capsys.readouterr().err
+    monkeypatch.setattr(proximal, "P_ITERATIONS", 2)
+    monkeypatch.setattr(train_als, "P_ITERATIONS", 2)
+    few = ["--r-iterations", 1, "--r-tolerance", 1e-6, "--p-penalty", "l1", "--max-rounds", 3]
+    assert not bove(*command(built, "short", *few))
+    rows = log_of(built / "short.csv")
+    told = [line for line in capsys.readouterr().err.splitlines() if "still above its tolerance" in line]
+    assert len(told) == 2
+    for line, name, tolerance, advice in (
+        (told[0], "r", "1e-06 after all 1", "r_iterations or r_tolerance"),
+        (told[1], "p", "0.0001 after all 2", "lambda_P"),
+    ):
+        worst = max(float(row[f"{name}_residual"]) for row in rows)
+        assert f"{name.upper()}-step: still above its tolerance of {tolerance} iterations in 3 of 3" in line
+        assert line.endswith(f"by a residual of {worst:.1e}; raise {advice}")
