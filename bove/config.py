@@ -48,13 +48,13 @@ def load(files: Iterable[Path], schema: Path, assignments: Iterable[str] = ()) -
                 text = stream.read()
         except (OSError, UnicodeDecodeError) as e:
             raise BoveError(f"{path}: configuration can not be read ({e}); check the path") from e
-        merged = _merge(merged, _parse(text, tree, str(path)) or {})
+        merged = merge(merged, _parse(text, tree, str(path)) or {})
     for assignment in assignments:
         key, separator, text = assignment.partition("=")
         if not separator:
             raise BoveError(f"configuration: {assignment!r} is no assignment; write key=value")
         child = tree["properties"].get(key, {})
-        merged = _merge(merged, {key: _parse(text, child, f"--config {key}")})
+        merged = merge(merged, {key: _parse(text, child, f"--config {key}")})
     return merged
 
 
@@ -89,10 +89,13 @@ def summary(config: dict) -> str:
     """A resolved configuration in one line."""
     model, inference = config["model"], config["inference"]
     weights = ", ".join(f"{key} {model[key]:g}" for key in ("alpha", "lambda_P", "lambda_R", "lambda_E"))
+    others = "".join(
+        f"; {kind}: {', '.join(config[kind])}" for kind in ("compare", "ablations") if config[kind]
+    )
     return (
         f"Run {config['run']}: rank {model['rank']}, {model['trainer']}, {weights}; inference "
         f"{inference['solver']}, up to {inference['iterations']} iterations; data sets "
-        f"{', '.join(config['datasets'])}; seed {config['seed']}."
+        f"{', '.join(config['datasets'])}; seed {config['seed']}{others}."
     )
 
 
@@ -141,10 +144,11 @@ def _child(schema: dict, key: str) -> dict:
     return schema.get("properties", {}).get(key, free if isinstance(free, dict) else {})
 
 
-def _merge(old: Any, new: Any) -> Any:
+def merge(old: Any, new: Any) -> Any:
+    """The old value with the new one's entries put in, section by section."""
     if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
         return new
-    return {**old, **{key: _merge(old.get(key), value) for key, value in new.items()}}
+    return {**old, **{key: merge(old.get(key), value) for key, value in new.items()}}
 
 
 def _fill(value: Any, schema: dict, where: str) -> Any:
@@ -241,10 +245,6 @@ def _cross_check(config: dict) -> None:
                 raise BoveError(
                     f"configuration: {section}.{key} is missing; {section}.source: {choice} needs it"
                 )
-    model = config["model"]
-    for key in ("penalty_P", "penalty_R"):
-        if model["trainer"] == "sgd" and model[key] != "l2":
-            raise BoveError(f"configuration: model.{key}: {model[key]} needs model.trainer: als; sgd has l2")
     for name, dataset in config["datasets"].items():
         for subset, files in dataset["subsets"].items():
             where = f"configuration: datasets.{name}.subsets.{subset}.gold"

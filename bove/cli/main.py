@@ -24,6 +24,7 @@ STAGES = {
     "compress": "keep a model's relations as low-rank factors",
     "infer": "infer bags of vectors for graphs",
     "score": "score pairs of bags",
+    "select": "choose one of several models by its scores on development sets",
     "tables": "write the result tables",
     "ablations": "hold variants of a run against a base, in a table and a figure",
     "training": "show how L fell in training, in a table and a figure",

@@ -1,10 +1,13 @@
 # The configuration, and what several rules need from it.
+import json
 import os
 import re
 import shlex
 import sys
 from pathlib import Path
 
+import pandas
+from snakemake.utils import Paramspace
 from snakemake_interface_executor_plugins.settings import DeploymentMethod
 
 ROOT = Path(workflow.current_basedir).parent.parent
@@ -14,31 +17,50 @@ from bove import sources
 from bove.config import load, resolve, store, summary
 from bove.errors import BoveError
 from bove.fingerprint import fingerprint
+from bove.variants import Homes, development, variants
+
+
+def names(points):
+    """A path for each point of the space of parameters, such as alpha~10/lambda_P~1000."""
+    table = pandas.DataFrame(points).map(
+        lambda value: f"{value:.12g}" if isinstance(value, float) else str(value)
+    )
+    return list(Paramspace(table).instance_patterns)
 
 
 def configuration():
-    """The resolved configuration; what is wrong with it is one line on stderr and exit code 2."""
+    """The resolved configuration and its variants; what is wrong is one line on stderr and exit code 2."""
     schema = ROOT / "workflow" / "schemas" / "config.schema.yaml"
     files = workflow.config_settings.configfiles or [ROOT / "config" / "config.yaml"]
     try:
         resolved = resolve(
             load(files, schema, workflow.config_settings.config_args or ()), schema
         )
-        sources.check(resolved)
+        found = variants(resolved, schema, names)
+        for variant in found:
+            sources.check(variant.config)
     except BoveError as e:
         print(" ".join(str(e).split()), file=sys.stderr)
         sys.exit(2)
-    return resolved
+    return resolved, found
 
 
-CONFIG = configuration()
+CONFIG, VARIANTS = configuration()
+HOMES = Homes(VARIANTS)
+SETTINGS = {variant.folder: variant.config for variant in VARIANTS}
 RUN = f"results/{CONFIG['run']}"
 ENVIRONMENT = "../../environment.yml"
 
 
+def one_of(words):
+    """A pattern of these words; of one empty word too."""
+    return f"(?:{'|'.join(map(re.escape, words))})"
+
+
 wildcard_constraints:
-    dataset="|".join(map(re.escape, CONFIG["datasets"])),
-    system="|".join(map(re.escape, CONFIG["systems"])),
+    dataset=one_of(CONFIG["datasets"]),
+    system=one_of(CONFIG["systems"]),
+    variant=one_of(SETTINGS),
 
 
 # Each stage runs from this checkout, under the Python that runs Snakemake or, with --sdm conda, its own one.
@@ -55,6 +77,23 @@ shell.prefix(
 def located(value):
     """Path of a file that the configuration names."""
     return sources.locate(CONFIG, value)
+
+
+def settings(wildcards, section):
+    """A section of the configuration of a rule's variant."""
+    return SETTINGS[wildcards.variant][section]
+
+
+def made(stage, file):
+    """A function from a rule's wildcards to a file that an earlier stage made for its variant."""
+    return lambda wildcards: (
+        f"{RUN}/{HOMES.folder(stage, wildcards.variant)}{file.format(**wildcards)}"
+    )
+
+
+def of_kind(kind):
+    """The variants of a kind."""
+    return [variant for variant in VARIANTS if variant.kind == kind]
 
 
 def folder(wildcards, output):

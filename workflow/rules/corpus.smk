@@ -56,11 +56,11 @@ rule vocabulary:
     input:
         treebank=located(CONFIG["treebank"]["train"]),
     output:
-        vocabulary=f"{RUN}/vocabulary.json",
+        vocabulary=f"{RUN}/{{variant}}vocabulary.json",
     log:
-        f"{RUN}/logs/vocabulary.log",
+        f"{RUN}/logs/{{variant}}vocabulary.log",
     benchmark:
-        f"{RUN}/benchmarks/vocabulary.tsv"
+        f"{RUN}/benchmarks/{{variant}}vocabulary.tsv"
     conda:
         ENVIRONMENT
     threads: 1
@@ -70,13 +70,15 @@ rule vocabulary:
     params:
         columns=CONFIG["treebank"]["columns"],
         encoding=CONFIG["treebank"]["encoding"],
-        options=flags(
-            CONFIG["vocabulary"],
+        options=lambda wildcards: flags(
+            settings(wildcards, "vocabulary"),
             "min_words",
             "min_tags",
             "min_relations",
             "lookup",
             "adjacency",
+            "dependencies",
+            "tags",
             "numbers",
             "punctuation",
         ),
@@ -86,17 +88,31 @@ rule vocabulary:
         " {params.options} --output {output.vocabulary:q} --log {log:q}"
 
 
-if CONFIG["vectors"]["source"] == "load":
+def vectors_file(wildcards):
+    """The file or the text that vectors come from."""
+    section = settings(wildcards, "vectors")
+    return located(section["file" if section["source"] == "load" else "text"])
+
+
+def with_vectors(source):
+    """A pattern of the variants that have vectors of their own, from such a source."""
+    own = HOMES.own("vectors")
+    return [name for name in own if SETTINGS[name]["vectors"]["source"] == source]
+
+
+if with_vectors("load"):
 
     rule load_vectors:
         input:
-            vectors=located(CONFIG["vectors"]["file"]),
+            vectors=vectors_file,
         output:
-            vectors=f"{RUN}/vectors.safetensors",
+            vectors=f"{RUN}/{{variant}}vectors.safetensors",
         log:
-            f"{RUN}/logs/vectors.log",
+            f"{RUN}/logs/{{variant}}vectors.log",
         benchmark:
-            f"{RUN}/benchmarks/vectors.tsv"
+            f"{RUN}/benchmarks/{{variant}}vectors.tsv"
+        wildcard_constraints:
+            variant=one_of(with_vectors("load")),
         conda:
             ENVIRONMENT
         threads: 1
@@ -104,23 +120,28 @@ if CONFIG["vectors"]["source"] == "load":
             mem_mb=4000,
             runtime=60,
         params:
-            options=flags(CONFIG["vectors"], "format", "limit"),
+            options=lambda wildcards: flags(
+                settings(wildcards, "vectors"), "format", "limit"
+            ),
             code=fingerprint("bove.cli.vectors"),
         shell:
             "bove vectors load --input {input.vectors:q} {params.options}"
             " --output {output.vectors:q} --log {log:q}"
 
-else:
+
+if with_vectors("train"):
 
     rule train_vectors:
         input:
-            text=located(CONFIG["vectors"]["text"]),
+            text=vectors_file,
         output:
-            vectors=f"{RUN}/vectors.safetensors",
+            vectors=f"{RUN}/{{variant}}vectors.safetensors",
         log:
-            f"{RUN}/logs/vectors.log",
+            f"{RUN}/logs/{{variant}}vectors.log",
         benchmark:
-            f"{RUN}/benchmarks/vectors.tsv"
+            f"{RUN}/benchmarks/{{variant}}vectors.tsv"
+        wildcard_constraints:
+            variant=one_of(with_vectors("train")),
         conda:
             ENVIRONMENT
         threads: 1
@@ -128,9 +149,13 @@ else:
             mem_mb=2000,
             runtime=60,
         params:
-            rank=CONFIG["model"]["rank"],
-            options=flags(
-                CONFIG["vectors"], "window", "epochs", "min_count", "negative"
+            rank=lambda wildcards: settings(wildcards, "model")["rank"],
+            options=lambda wildcards: flags(
+                settings(wildcards, "vectors"),
+                "window",
+                "epochs",
+                "min_count",
+                "negative",
             ),
             seed=CONFIG["seed"],
             code=fingerprint("bove.cli.vectors"),
@@ -142,13 +167,13 @@ else:
 rule encode_treebank:
     input:
         treebank=located(CONFIG["treebank"]["train"]),
-        vocabulary=rules.vocabulary.output.vocabulary,
+        vocabulary=f"{RUN}/{{variant}}vocabulary.json",
     output:
-        graphs=f"{RUN}/graphs/train.safetensors",
+        graphs=f"{RUN}/{{variant}}graphs/train.safetensors",
     log:
-        f"{RUN}/logs/encode/train.log",
+        f"{RUN}/logs/{{variant}}encode/train.log",
     benchmark:
-        f"{RUN}/benchmarks/encode/train.tsv"
+        f"{RUN}/benchmarks/{{variant}}encode/train.tsv"
     conda:
         ENVIRONMENT
     threads: 1

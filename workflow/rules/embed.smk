@@ -1,17 +1,43 @@
 # The data sets' trees as graphs, and the graphs as bags of vectors.
 
 
+def encode_inputs(wildcards):
+    """Parses and vocabulary, and vectors unless the variant goes without."""
+    files = {
+        "sentences": f"{RUN}/parses/{wildcards.dataset}.conllu.gz",
+        "vocabulary": made("vocabulary", "vocabulary.json")(wildcards),
+    }
+    if settings(wildcards, "model")["pretrained"]:
+        files["vectors"] = made("vectors", "vectors.safetensors")(wildcards)
+    return files
+
+
+def punctuation_inputs(wildcards):
+    """The sentences, where their punctuation is to be left out."""
+    if settings(wildcards, "scoring")["punctuation"]:
+        return {}
+    return {"sentences": f"{RUN}/parses/{wildcards.dataset}.conllu.gz"}
+
+
+def punctuation_flags(wildcards, input):
+    """Command-line flags for that."""
+    files = punctuation_inputs(wildcards)
+    return (
+        shlex.join(["--no-punctuation", "--sentences", *files.values()])
+        if files
+        else ""
+    )
+
+
 rule encode:
     input:
-        parses=rules.parse.output.parses,
-        vocabulary=rules.vocabulary.output.vocabulary,
-        vectors=f"{RUN}/vectors.safetensors",
+        unpack(encode_inputs),
     output:
-        graphs=f"{RUN}/graphs/{{dataset}}.safetensors",
+        graphs=f"{RUN}/{{variant}}graphs/{{dataset}}.safetensors",
     log:
-        f"{RUN}/logs/encode/{{dataset}}.log",
+        f"{RUN}/logs/{{variant}}encode/{{dataset}}.log",
     benchmark:
-        f"{RUN}/benchmarks/encode/{{dataset}}.tsv"
+        f"{RUN}/benchmarks/{{variant}}encode/{{dataset}}.tsv"
     conda:
         ENVIRONMENT
     threads: 1
@@ -19,23 +45,25 @@ rule encode:
         mem_mb=2000,
         runtime=20,
     params:
+        inputs=input_flags,
         min_coverage=CONFIG["parser"]["min_coverage"],
         code=fingerprint("bove.cli.encode"),
     shell:
-        "bove encode --sentences {input.parses:q} --vocabulary {input.vocabulary:q} --vectors {input.vectors:q}"
-        " --min-coverage {params.min_coverage} --output {output.graphs:q} --log {log:q}"
+        "bove encode {params.inputs} --min-coverage {params.min_coverage}"
+        " --output {output.graphs:q} --log {log:q}"
 
 
 rule infer:
     input:
-        model=f"{RUN}/model/model.safetensors",
-        graphs=rules.encode.output.graphs,
+        unpack(punctuation_inputs),
+        model=made("model", "model/model.safetensors"),
+        graphs=made("encode", "graphs/{dataset}.safetensors"),
     output:
-        bags=f"{RUN}/bags/{{system}}/{{dataset}}.safetensors",
+        bags=f"{RUN}/{{variant}}bags/{{system}}/{{dataset}}.safetensors",
     log:
-        f"{RUN}/logs/infer/{{system}}/{{dataset}}.log",
+        f"{RUN}/logs/{{variant}}infer/{{system}}/{{dataset}}.log",
     benchmark:
-        f"{RUN}/benchmarks/infer/{{system}}/{{dataset}}.tsv"
+        f"{RUN}/benchmarks/{{variant}}infer/{{system}}/{{dataset}}.tsv"
     conda:
         ENVIRONMENT
     threads: CONFIG["threads"]
@@ -43,31 +71,32 @@ rule infer:
         mem_mb=4000,
         runtime=240,
     params:
-        options=flags(
-            CONFIG["inference"],
+        options=lambda wildcards: flags(
+            settings(wildcards, "inference"),
             "solver",
             "iterations",
             "tolerance",
             "energy",
             "batch_tokens",
         ),
+        punctuation=punctuation_flags,
         code=fingerprint("bove.cli.infer"),
     shell:
         "bove infer --system {wildcards.system} --model {input.model:q} --graphs {input.graphs:q}"
-        " {params.options} --threads {threads} --output {output.bags:q} --log {log:q}"
+        " {params.options} {params.punctuation} --threads {threads} --output {output.bags:q} --log {log:q}"
 
 
 rule look_up_words:
     input:
-        vectors=f"{RUN}/vectors.safetensors",
-        vocabulary=rules.vocabulary.output.vocabulary,
-        parses=rules.parse.output.parses,
+        vectors=made("vectors", "vectors.safetensors"),
+        vocabulary=made("vocabulary", "vocabulary.json"),
+        parses=f"{RUN}/parses/{{dataset}}.conllu.gz",
     output:
-        bags=f"{RUN}/bags/word-vectors/{{dataset}}.safetensors",
+        bags=f"{RUN}/{{variant}}bags/word-vectors/{{dataset}}.safetensors",
     log:
-        f"{RUN}/logs/infer/word-vectors/{{dataset}}.log",
+        f"{RUN}/logs/{{variant}}infer/word-vectors/{{dataset}}.log",
     benchmark:
-        f"{RUN}/benchmarks/infer/word-vectors/{{dataset}}.tsv"
+        f"{RUN}/benchmarks/{{variant}}infer/word-vectors/{{dataset}}.tsv"
     conda:
         ENVIRONMENT
     threads: 1
@@ -75,10 +104,11 @@ rule look_up_words:
         mem_mb=2000,
         runtime=30,
     params:
+        options=lambda wildcards: flags(settings(wildcards, "scoring"), "punctuation"),
         code=fingerprint("bove.cli.infer"),
     shell:
         "bove infer --system word-vectors --vectors {input.vectors:q} --vocabulary {input.vocabulary:q}"
-        " --sentences {input.parses:q} --output {output.bags:q} --log {log:q}"
+        " --sentences {input.parses:q} {params.options} --output {output.bags:q} --log {log:q}"
 
 
 ruleorder: look_up_words > infer

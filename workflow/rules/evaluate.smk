@@ -1,22 +1,36 @@
 # From bags to the result tables.
 TABLES = [f"{RUN}/tables/{name}" for name in ("scores.csv", "sts.md", "snli.md")]
+TRAINING = [
+    f"{RUN}/training/training.{ending}" for ending in ("csv", "md", "svg", "png")
+]
+ABLATIONS = [
+    f"{RUN}/tables/ablations.{ending}" for ending in ("csv", "md", "svg", "png")
+]
+
+
+def bags_of(wildcards):
+    """The bags that are scored, by the name of their system: for the run itself all of them, else one."""
+
+    def file(system, variant):
+        return f"{RUN}/{HOMES.folder('infer', variant)}bags/{system}/{wildcards.dataset}.safetensors"
+
+    if wildcards.variant:
+        return {"bove": file("bove", wildcards.variant)}
+    return {system: file(system, "") for system in CONFIG["systems"]} | {
+        other.name: file("bove", other.folder) for other in of_kind("compare")
+    }
 
 
 rule score:
     input:
-        unpack(
-            lambda wildcards: {
-                system: f"{RUN}/bags/{system}/{wildcards.dataset}.safetensors"
-                for system in CONFIG["systems"]
-            }
-        ),
-        pairs=rules.pairs.output.pairs,
+        bags=lambda wildcards: list(bags_of(wildcards).values()),
+        pairs=f"{RUN}/pairs/{{dataset}}.jsonl",
     output:
-        scores=f"{RUN}/scores/{{dataset}}.parquet",
+        scores=f"{RUN}/{{variant}}scores/{{dataset}}.parquet",
     log:
-        f"{RUN}/logs/score/{{dataset}}.log",
+        f"{RUN}/logs/{{variant}}score/{{dataset}}.log",
     benchmark:
-        f"{RUN}/benchmarks/score/{{dataset}}.tsv"
+        f"{RUN}/benchmarks/{{variant}}score/{{dataset}}.tsv"
     conda:
         ENVIRONMENT
     threads: 1
@@ -24,8 +38,8 @@ rule score:
         mem_mb=2000,
         runtime=30,
     params:
-        bags=lambda wildcards, input: " ".join(
-            shlex.quote(f"{system}={input[system]}") for system in CONFIG["systems"]
+        bags=lambda wildcards: shlex.join(
+            f"{name}={file}" for name, file in bags_of(wildcards).items()
         ),
         code=fingerprint("bove.cli.score"),
     shell:
@@ -34,7 +48,7 @@ rule score:
 
 rule tables:
     input:
-        scores=expand(rules.score.output.scores, dataset=CONFIG["datasets"]),
+        scores=expand(f"{RUN}/scores/{{dataset}}.parquet", dataset=CONFIG["datasets"]),
     output:
         TABLES,
     log:
@@ -53,3 +67,83 @@ rule tables:
         code=fingerprint("bove.cli.tables"),
     shell:
         "bove tables --scores {input.scores:q} {params.development} --output {params.folder:q} --log {log:q}"
+
+
+def scores_of(variant):
+    """The scores of a variant's data sets."""
+    home = HOMES.folder("score", variant)
+    return [f"{RUN}/{home}scores/{dataset}.parquet" for dataset in CONFIG["datasets"]]
+
+
+if of_kind("ablations"):
+
+    rule ablations:
+        input:
+            scores_of(""),
+            [scores_of(variant.folder) for variant in of_kind("ablations")],
+        output:
+            ABLATIONS,
+        log:
+            f"{RUN}/logs/ablations.log",
+        benchmark:
+            f"{RUN}/benchmarks/ablations.tsv"
+        conda:
+            ENVIRONMENT
+        threads: 1
+        resources:
+            mem_mb=2000,
+            runtime=10,
+        params:
+            scores=" ".join(
+                shlex.join(["--scores", name, *scores_of(folder)])
+                for name, folder in [
+                    (CONFIG["run"], ""),
+                    *(
+                        (variant.name, variant.folder)
+                        for variant in of_kind("ablations")
+                    ),
+                ]
+            ),
+            base=shlex.quote(CONFIG["run"]),
+            folder=folder,
+            development=development_flags(),
+            code=fingerprint("bove.cli.ablations"),
+        shell:
+            "bove ablations {params.scores} --base {params.base} {params.development}"
+            " --output {params.folder:q} --log {log:q}"
+
+
+def training_files(variant):
+    """Log and times of a variant's training."""
+    home = HOMES.folder("model", variant)
+    return [f"{RUN}/{home}model/{file}" for file in ("log.csv", "times.csv")]
+
+
+rule training:
+    input:
+        training_files(""),
+        [training_files(variant.folder) for variant in of_kind("compare")],
+    output:
+        TRAINING,
+    log:
+        f"{RUN}/logs/training.log",
+    benchmark:
+        f"{RUN}/benchmarks/training.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        runs=" ".join(
+            shlex.join(["--run", name, *training_files(folder)])
+            for name, folder in [
+                ("bove", ""),
+                *((variant.name, variant.folder) for variant in of_kind("compare")),
+            ]
+        ),
+        folder=folder,
+        code=fingerprint("bove.cli.training_curves"),
+    shell:
+        "bove training {params.runs} --output {params.folder:q} --log {log:q}"
