@@ -112,8 +112,8 @@ def candidate_table(candidates: Sequence[Candidate], tasks: Mapping[str, str], s
     header = [*keys, *sets, *([] if one else ["mean"])]
     caption = (
         f"All {len(order)} candidates, best first; the chosen one is bold. Chosen on {', '.join(sets)} "
-        f"alone, by the *{SUMMARIES[summary]}* of the correlations for similarity and the mean of the subsets' "
-        "average precision for entailment"
+        f"alone, by the *{SUMMARIES[summary]}* of the correlations for similarity and the mean of the "
+        "subsets' average precision for entailment"
     )
     caption += "." if one else ", and by the mean over these data sets."
     caption += " The chosen one's results on them are optimistic."
