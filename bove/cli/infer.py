@@ -130,6 +130,7 @@ def _infer(args) -> None:
     with writer, Workers(args.threads) as workers, Progress(len(first), "sentences") as progress:
         results = workers.map(lambda bags: infer(take_batch(corpus, first[bags], dtype)), plan)
         for bags, got in zip(plan, results, strict=True):
+            _check_finite(got.E, corpus, first[bags])
             tokens, _ = ranges(corpus.token_offsets, first[bags])
             writer.put_many(bags, got.E[kept[tokens]])
             used[bags], change[bags] = got.iterations, got.change
@@ -137,6 +138,16 @@ def _infer(args) -> None:
     _report(args, corpus, index, used, change, progress.rate)
     if not args.punctuation:
         log_left_out(corpus.lengths, sizes)
+
+
+def _check_finite(E, corpus, graphs) -> None:
+    """BoveError for a batch [b n, r] of which a graph has diverged under every solver."""
+    bad = ~np.isfinite(E).reshape(len(graphs), -1).all(axis=1)
+    if bad.any():
+        raise BoveError(
+            f"sentence '{corpus.ids[graphs[np.flatnonzero(bad)[0]]]}': its bag is not finite, since inference "
+            "diverged; train with a lower alpha, or a higher lambda_R or lambda_E"
+        )
 
 
 def _solver(args, model: Model, corpus):

@@ -23,8 +23,9 @@ _CAPTION = (
     "*L at the end* is that of the run's last round, all terms together and then by term: words, tags, all "
     "relations together, and the penalties on P, R and E together. Seconds are measured from the start of "
     "training: they depend on the computer and its load, and differ from run to run even where all else is "
-    "the same. L can be compared between runs of the same graphs, weights and penalties alone. Logarithmic "
-    "axes of the figure leave out what is 0. Every round is in training.csv, in full precision."
+    "the same. L can be compared between runs of the same graphs, weights and penalties alone; a run that "
+    "holds sentences out has the L of the others. Logarithmic axes of the figure leave out what is 0. Every "
+    "round is in training.csv, in full precision."
 )
 
 

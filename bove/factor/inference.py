@@ -55,7 +55,8 @@ def infer_averaged(kernel: EStep, batch: Batch, *, iterations: int, tolerance: f
     part, active, now = batch, np.arange(batch.size), E
     base, neighbours = kernel.base(part), kernel.neighbours(part)
     while len(active) and used.max() < iterations:
-        step = kernel.step(now, part.n, base, neighbours)
+        with np.errstate(over="ignore", invalid="ignore"):  # a diverging graph shows in its change
+            step = kernel.step(now, part.n, base, neighbours)
         new = (now + step) / 2 if used.max() or E0 is not None else step
         used[active] += 1
         change[active] = relative_change(new, now, part.n)
