@@ -144,9 +144,10 @@ def _check_finite(E, corpus, graphs) -> None:
     """BoveError for a batch [b n, r] of which a graph has diverged under every solver."""
     bad = ~np.isfinite(E).reshape(len(graphs), -1).all(axis=1)
     if bad.any():
+        name = corpus.ids[graphs[np.flatnonzero(bad)[0]]]
         raise BoveError(
-            f"sentence '{corpus.ids[graphs[np.flatnonzero(bad)[0]]]}': its bag is not finite, since inference "
-            "diverged; train with a lower alpha, or a higher lambda_R or lambda_E"
+            f"sentence '{name}': its bag is not finite, since inference diverged; train with a lower alpha, or a "
+            "higher lambda_R or lambda_E"
         )
 
 

@@ -43,8 +43,8 @@ def folder(tmp_path_factory):
 
 def infer(folder, model, solver, *more):
     words = (
-        f"infer --system bove --model {folder / model} --graphs {folder / 'g'} --solver {solver} --iterations 40 "
-        f"--tolerance 1e-4 --energy 1 --batch-tokens 8 --output {folder / 'bags'}"
+        f"infer --system bove --model {folder / model} --graphs {folder / 'g'} --solver {solver} "
+        f"--iterations 40 --tolerance 1e-4 --energy 1 --batch-tokens 8 --output {folder / 'bags'}"
     )
     return main([*words.split(), *map(str, more)])
 
