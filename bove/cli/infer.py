@@ -146,8 +146,8 @@ def _check_finite(E, corpus, graphs) -> None:
     if bad.any():
         name = corpus.ids[graphs[np.flatnonzero(bad)[0]]]
         raise BoveError(
-            f"sentence '{name}': its bag is not finite, since inference diverged; train with a lower alpha, or a "
-            "higher lambda_R or lambda_E"
+            f"sentence '{name}': its bag is not finite, since inference diverged; "
+            "train with a lower alpha, or a higher lambda_R or lambda_E"
         )
 
 
