@@ -25,6 +25,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--columns", choices=("gold", "predicted"), default="gold", help="of CoNLL-2009 files"
     )
+    parser.add_argument("--encoding", default="utf-8", help="of both files (default utf-8)")
     parser.add_argument("--preset", required=True, choices=("tiny", "demo", "full"), help="sizes and steps")
     parser.add_argument(
         "--option",
@@ -58,7 +59,7 @@ def train_kind(kind: str, args: argparse.Namespace) -> None:
         log.info("training takes one thread: others make it slower, and its result vary")
     oddities: dict[str, Counter] = {"training": Counter(), "development": Counter()}
     training, development = (
-        read_sentences(path, args.columns, counts=counts)
+        read_sentences(path, args.columns, args.encoding, counts)
         for path, counts in zip((args.treebank, args.dev), oddities.values(), strict=True)
     )
     with stanza_messages():

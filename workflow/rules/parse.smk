@@ -24,13 +24,14 @@ if PARSER["source"] == "train":
             runtime=120,
         params:
             columns=CONFIG["treebank"]["columns"],
+            encoding=CONFIG["treebank"]["encoding"],
             preset=PARSER["preset"],
             options=stanza_options(PARSER["tagger_options"]),
             seed=CONFIG["seed"],
             code=fingerprint("bove.cli.train_tagger"),
         shell:
             "bove train-tagger --treebank {input.treebank:q} --dev {input.dev:q} --columns {params.columns}"
-            " --preset {params.preset} {params.options} --seed {params.seed}"
+            " --encoding {params.encoding:q} --preset {params.preset} {params.options} --seed {params.seed}"
             " --output {output.model:q} --report {output.report:q} --log {log:q}"
 
     rule train_parser:
@@ -52,13 +53,14 @@ if PARSER["source"] == "train":
             runtime=120,
         params:
             columns=CONFIG["treebank"]["columns"],
+            encoding=CONFIG["treebank"]["encoding"],
             preset=PARSER["preset"],
             options=stanza_options(PARSER["parser_options"]),
             seed=CONFIG["seed"],
             code=fingerprint("bove.cli.train_parser"),
         shell:
             "bove train-parser --treebank {input.treebank:q} --dev {input.dev:q} --columns {params.columns}"
-            " --preset {params.preset} {params.options} --seed {params.seed}"
+            " --encoding {params.encoding:q} --preset {params.preset} {params.options} --seed {params.seed}"
             " --output {output.model:q} --report {output.report:q} --log {log:q}"
 
 else:
