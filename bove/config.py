@@ -69,7 +69,7 @@ def resolve(raw: Mapping[str, Any], schema: Path) -> dict:
     from jsonschema import Draft202012Validator
 
     tree = load_schema(schema)
-    config = _fill(raw, tree, "")
+    config = fill(raw, tree, "")
     errors = sorted(Draft202012Validator(tree).iter_errors(config), key=lambda e: [str(p) for p in e.path])
     if errors:
         raise BoveError(_explain(errors[0]))
@@ -89,9 +89,10 @@ def summary(config: dict) -> str:
     """A resolved configuration in one line."""
     model, inference = config["model"], config["inference"]
     weights = ", ".join(f"{key} {model[key]:g}" for key in ("alpha", "lambda_P", "lambda_R", "lambda_E"))
-    others = "".join(
-        f"; {kind}: {', '.join(config[kind])}" for kind in ("compare", "ablations") if config[kind]
-    )
+    select = config["select"]
+    tried = dict.fromkeys([*select.get("grid", ()), *(key for p in select.get("points", ()) for key in p)])
+    named = {"select": tried, "compare": config["compare"], "ablations": config["ablations"]}
+    others = "".join(f"; {kind}: {', '.join(names)}" for kind, names in named.items() if names)
     return (
         f"Run {config['run']}: rank {model['rank']}, {model['trainer']}, {weights}; inference "
         f"{inference['solver']}, up to {inference['iterations']} iterations; data sets "
@@ -151,13 +152,17 @@ def merge(old: Any, new: Any) -> Any:
     return {**old, **{key: merge(old.get(key), value) for key, value in new.items()}}
 
 
-def _fill(value: Any, schema: dict, where: str) -> Any:
-    """Coerce a value as its schema says and fill in what is left out."""
+def fill(value: Any, schema: dict, where: str) -> Any:
+    """Coerce a value as its schema says and fill in what is left out.
+
+    Raises:
+        BoveError: an unknown key, or a number that is not finite.
+    """
     if schema.get("type") == "object":
         value = {} if value is None else value
         return _fill_object(value, schema, where) if isinstance(value, Mapping) else value
     if schema.get("type") == "array" and isinstance(value, list | tuple):
-        return [_fill(item, schema.get("items", {}), f"{where}[{i}]") for i, item in enumerate(value)]
+        return [fill(item, schema.get("items", {}), f"{where}[{i}]") for i, item in enumerate(value)]
     for kind in _kinds(schema):
         value = _coerce(value, kind)
     if isinstance(value, float) and not math.isfinite(value):
@@ -171,17 +176,17 @@ def _fill_object(value: Mapping, schema: dict, where: str) -> dict:
     for key, child in named.items():
         path = f"{where}.{key}" if where else key
         if value.get(key) is not None or (key in value and "null" in _kinds(child)):
-            filled[key] = _fill(value[key], child, path)
+            filled[key] = fill(value[key], child, path)
         elif "default" in child:
-            filled[key] = _fill(child["default"], child, path)
-        elif child.get("type") == "object":
-            filled[key] = _fill({}, child, path)
+            filled[key] = fill(child["default"], child, path)
+        elif child.get("type") == "object" and "minProperties" not in child:
+            filled[key] = fill({}, child, path)
     for key in sorted(map(str, value.keys() - named.keys()), key=lambda name: (name.casefold(), name)):
         path = f"{where}.{key}" if where else key
         if free is False:
             raise BoveError(f"configuration: {path}: {_unknown(key, named)}")
         if value[key] is not None:
-            filled[key] = _fill(value[key], free, path)
+            filled[key] = fill(value[key], free, path)
     return filled
 
 

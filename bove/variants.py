@@ -5,17 +5,19 @@ has a folder of its own, but a stage's files are made once for all variants that
 stage depends on, and lie in the folder of the first of them.
 """
 
-import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
+from bove import sources
+from bove.candidates import model_keys, points
 from bove.config import load_schema, merge, resolve
 from bove.errors import BoveError
 
 MAY_CHANGE = ("vocabulary", "vectors", "model", "inference", "scoring")
+SYSTEMS = ("word-vectors", "properties-only", "bove")
 _KINDS = ("select", "compare", "ablations")
 
 
@@ -40,52 +42,10 @@ class Variant:
         """Where its files lie below the run's folder, with a slash at the end; "" for the run itself."""
         return f"{self.kind}/{self.name}/" if self.kind else ""
 
-
-def points(config: dict, schema: Path) -> list[dict]:
-    """Settings of each candidate of `select`: the same keys in all, none twice, the grid's before the points.
-
-    Raises:
-        BoveError: a key that `model` lacks, or a run that both selects and compares.
-    """
-    select = config["select"]
-    grid, listed = select.get("grid", {}), select.get("points", [])
-    keys = list(dict.fromkeys([*grid, *(key for point in listed for key in point)]))
-    if not keys:
-        return []
-    for key in ("compare", "ablations"):
-        if config[key]:
-            raise BoveError(
-                f"configuration: {key} is given beside select; choose first, then give the file "
-                f"results/{config['run']}/select/chosen.yaml after your own and {key} with it"
-            )
-    development(config)
-    paths = _model_paths(load_schema(schema))
-    for key in keys:
-        if key not in paths:
-            close = get_close_matches(key, paths, n=1)
-            hint = f" did you mean {close[0]}?" if close else ""
-            raise BoveError(
-                f"configuration: select: {key}: no key of model;{hint} allowed: {', '.join(paths)}"
-            )
-    combined = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
-    usual = {key: _at(config["model"], paths[key]) for key in keys}
-    every = [usual | point for point in (*(combined if grid else []), *listed)]
-    return [point for i, point in enumerate(every) if point not in every[:i]]
-
-
-def development(config: dict) -> list[str]:
-    """The data sets on which `select` chooses."""
-    marked = [name for name, dataset in config["datasets"].items() if dataset["development"]]
-    asked = config["select"].get("datasets", marked)
-    for name in asked:
-        if name not in marked:
-            raise BoveError(
-                f"configuration: select.datasets: {name}: no data set with development: true; "
-                f"those are: {', '.join(marked) or 'none'}"
-            )
-    if not asked:
-        raise BoveError("configuration: select: no data set has development: true; give it to one")
-    return list(asked)
+    @property
+    def where(self) -> str:
+        """How a mistake in its configuration begins."""
+        return _where(self.kind, self.name)
 
 
 def variants(config: dict, schema: Path, names: Callable[[Sequence[dict]], Sequence[str]]) -> list[Variant]:
@@ -96,56 +56,98 @@ def variants(config: dict, schema: Path, names: Callable[[Sequence[dict]], Seque
         names: gives each of a list of points a name that can be a path.
 
     Raises:
-        BoveError: the first change that is not allowed, with the variant's name.
+        BoveError: the first change or name that is not allowed, with the variant's name.
     """
-    base = {key: value for key, value in config.items() if key not in _KINDS}
+    base = _without_variants(config)
     found = [Variant("", "", base, {})]
     listed = points(config, schema)
-    paths = _model_paths(load_schema(schema)) if listed else {}
+    _check_names(config, bool(listed))
+    known = model_keys(load_schema(schema)) if listed else {}
     for name, point in zip(names(listed) if listed else [], listed, strict=True):
         changes = {}
         for key, value in point.items():
-            changes = merge(changes, _nested(("model", *paths[key]), value))
+            changes = merge(changes, _nested(("model", *known[key][0]), value))
+        if any(other.name == name for other in found):
+            raise BoveError(
+                f"configuration: select: {name}: two candidates have this name, since their values differ by "
+                f"too little; leave one out"
+            )
         found.append(_changed(base, changes, schema, "select", name))
     for kind in ("compare", "ablations"):
         found += [_changed(base, changes, schema, kind, name) for name, changes in config[kind].items()]
     return found
 
 
+def check_sources(found: Sequence[Variant]) -> None:
+    """See that every file that a variant reads is there, or that something makes it.
+
+    Raises:
+        BoveError: the first that is not, with the variant's name.
+    """
+    for variant in found:
+        with _said_of(variant.where):
+            sources.check(variant.config)
+
+
+def used_sources(found: Sequence[Variant]) -> dict[str, dict]:
+    """The sources that some file of some variant comes from."""
+    return {name: source for variant in found for name, source in sources.used(variant.config).items()}
+
+
+def _check_names(config: dict, selects: bool) -> None:
+    """See that names differ from those beside them in a table, and that the run's own model is scored."""
+    for name in config["compare"]:
+        if name in SYSTEMS:
+            raise BoveError(
+                f"configuration: compare.{name}: a system has this name; choose another than "
+                f"{', '.join(SYSTEMS)}"
+            )
+    if config["run"] in config["ablations"]:
+        raise BoveError(
+            f"configuration: ablations.{config['run']}: the run itself has this name; choose another"
+        )
+    given = ["select"] if selects else [kind for kind in ("compare", "ablations") if config[kind]]
+    if given and "bove" not in config["systems"]:
+        raise BoveError(
+            f"configuration: {given[0]} is given, but systems lacks bove, which it is about; add bove to "
+            f"systems or leave {given[0]} out"
+        )
+
+
+@contextmanager
+def _said_of(where: str) -> Iterator[None]:
+    """Put the name of a variant into what is said about its configuration."""
+    try:
+        yield
+    except BoveError as e:
+        raise BoveError(f"{where}: {str(e).removeprefix('configuration: ')}") from e
+
+
 def _changed(base: dict, changes: Mapping, schema: Path, kind: str, name: str) -> Variant:
-    where = f"configuration: {kind}: {name}" if kind == "select" else f"configuration: {kind}.{name}"
+    where = _where(kind, name)
+    if not changes:
+        raise BoveError(f"{where}: changes nothing; allowed: {', '.join(MAY_CHANGE)}")
     for section in changes:
         if section not in MAY_CHANGE:
             raise BoveError(f"{where}: {section} can not be changed here; allowed: {', '.join(MAY_CHANGE)}")
-    try:
-        return Variant(kind, name, resolve(merge(base, changes), schema), dict(changes))
-    except BoveError as e:
-        raise BoveError(f"{where}: {str(e).removeprefix('configuration: ')}") from e
+    with _said_of(where):
+        config = resolve(merge(base, changes), schema)
+    return Variant(kind, name, _without_variants(config), dict(changes))
+
+
+def _without_variants(config: dict) -> dict:
+    return {key: value for key, value in config.items() if key not in _KINDS}
+
+
+def _where(kind: str, name: str) -> str:
+    """How a mistake in a variant's configuration begins."""
+    return f"configuration: {kind}{': ' if kind == 'select' else '.'}{name}" if kind else "configuration"
 
 
 def _nested(path: Sequence[str], value) -> dict:
     for key in reversed(path):
         value = {key: value}
     return value
-
-
-def _at(tree: Mapping, path: Sequence[str]):
-    for key in path:
-        tree = tree[key]
-    return tree
-
-
-def _model_paths(schema: dict) -> dict[str, tuple[str, ...]]:
-    """Where in `model` each of its keys lies, those of its trainers too."""
-
-    def leaves(tree: dict, path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-        for key, child in tree["properties"].items():
-            if "properties" in child:
-                yield from leaves(child, (*path, key))
-            else:
-                yield key, (*path, key)
-
-    return dict(leaves(schema["properties"]["model"], ()))
 
 
 class Homes:
@@ -176,8 +178,8 @@ class Homes:
         vocabulary = config["vocabulary"]
         vectors = [config["vectors"], model["rank"] if config["vectors"]["source"] == "train" else None]
         chosen = {key: value for key, value in model.items() if key not in ("als", "sgd") or key == trainer}
-        trained = "chosen" if self._choosing and not variant.kind else [vocabulary, vectors, chosen]
         encoded = [vocabulary, vectors if model["pretrained"] else None]
+        trained = "chosen" if self._choosing and not variant.kind else [encoded, chosen]
         inferred = [encoded, trained, config["inference"], config["scoring"]]
         return {
             "vocabulary": vocabulary,

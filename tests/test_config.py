@@ -7,6 +7,7 @@ import yaml
 
 from bove.config import load, load_schema, resolve, store, summary
 from bove.errors import BoveError
+from bove.variants import variants
 
 ROOT = Path(__file__).parent.parent
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
@@ -105,6 +106,13 @@ def test_one_number_is_one_value_however_it_is_written(read, text):
     assert repr(config["vocabulary"]["min_relations"]) == "1000"
 
 
+@pytest.mark.parametrize("trainer", ["als", "sgd"])
+@pytest.mark.parametrize("penalty", ["l2", "l1", "nuclear", "nuclear-shrink"])
+def test_both_trainers_take_every_penalty(read, trainer, penalty):
+    model = read(SMALL, f"model: {{trainer: {trainer}, penalty_R: {penalty}}}")["model"]
+    assert (model["trainer"], model["penalty_R"]) == (trainer, penalty)
+
+
 def test_the_order_of_keys_makes_no_difference(read):
     text = (
         SMALL + "  b: {label: B, task: entailment, subsets: {x: {input: x}, y: {input: y}}}\nmodel: {rank: 5}"
@@ -167,7 +175,6 @@ def test_anchors_and_merge_keys_work(read):
         ("sources: {a b: {file: x}}", "sources: 'a b' is not allowed"),
         ("sources: {x: {sha256: 123}}", "sources.x.sha256: '123' is not allowed"),
         ("model: {penalty_P: nuclear}", "model.penalty_P: 'nuclear' is not allowed; allowed: l2, l1"),
-        ("model: {trainer: sgd, penalty_R: l1}", "model.penalty_R: l1 needs model.trainer: als"),
         ("seed: -1", "seed: -1 is not allowed; allowed: at least 0"),
     ],
 )
@@ -188,7 +195,8 @@ def test_a_mistake_names_its_key_its_value_and_what_is_allowed(read, extra, mess
         ("file: vectors.bin", "source: train", "vectors.text is missing"),
         (", gold: a.gs", "", "datasets.sts.subsets.a.gold is missing"),
         ("similarity", "entailment", "datasets.sts.subsets.a.gold: an entailment file has its labels"),
-        ("{a: {input: a.txt, gold: a.gs}}", "{}", "datasets.sts.subsets"),
+        ("{a: {input: a.txt, gold: a.gs}}", "{}", "datasets.sts.subsets: {} should be non-empty"),
+        (", subsets: {a: {input: a.txt, gold: a.gs}}", "", "datasets.sts: subsets is missing; add it"),
     ],
 )
 def test_what_is_missing_is_named(read, old, new, message):
@@ -234,3 +242,18 @@ def test_a_stored_configuration_reads_back_the_same_and_is_not_written_twice(rea
 def test_the_configurations_that_come_along_are_valid(name):
     config = resolve(load([ROOT / "config" / f"{name}.yaml"], SCHEMA), SCHEMA)
     assert f"rank {config['model']['rank']}" in summary(config)
+
+
+def test_the_summary_names_what_is_tried_and_compared(read):
+    text = "select: {grid: {alpha: [1, 2]}, points: [{lambda_P: 3, alpha: 4}]}"
+    assert summary(read(SMALL, text)).endswith("; seed 1; select: alpha, lambda_P.")
+    text = "compare: {a: {model: {alpha: 1}}}\nablations: {b: {model: {alpha: 1}}, c: {}}"
+    assert summary(read(SMALL, text)).endswith("; seed 1; compare: a; ablations: b, c.")
+    assert summary(read(SMALL)).endswith("; seed 1.")
+
+
+@pytest.mark.parametrize("name", ["config", "open", "paper"])
+def test_the_ablations_go_with_each_of_them(name):
+    files = [ROOT / "config" / f"{name}.yaml", ROOT / "config" / "ablations.yaml"]
+    got = variants(resolve(load(files, SCHEMA), SCHEMA), SCHEMA, list)
+    assert [variant.name for variant in got][:3] == ["", "bove-sgd", "adjacency-only"]

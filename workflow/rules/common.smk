@@ -6,22 +6,24 @@ import shlex
 import sys
 from pathlib import Path
 
-import pandas
-from snakemake.utils import Paramspace
 from snakemake_interface_executor_plugins.settings import DeploymentMethod
 
 ROOT = Path(workflow.current_basedir).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bove import sources
+from bove.candidates import development
 from bove.config import load, resolve, store, summary
 from bove.errors import BoveError
 from bove.fingerprint import fingerprint
-from bove.variants import Homes, development, variants
+from bove.variants import Homes, check_sources, used_sources, variants
 
 
 def names(points):
     """A path for each point of the space of parameters, such as alpha~10/lambda_P~1000."""
+    import pandas
+    from snakemake.utils import Paramspace
+
     table = pandas.DataFrame(points).map(
         lambda value: f"{value:.12g}" if isinstance(value, float) else str(value)
     )
@@ -37,8 +39,7 @@ def configuration():
             load(files, schema, workflow.config_settings.config_args or ()), schema
         )
         found = variants(resolved, schema, names)
-        for variant in found:
-            sources.check(variant.config)
+        check_sources(found)
     except BoveError as e:
         print(" ".join(str(e).split()), file=sys.stderr)
         sys.exit(2)

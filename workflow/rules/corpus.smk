@@ -1,7 +1,7 @@
 # What a run starts from: downloads or the built-in corpus, the vocabulary, word vectors, the treebank's graphs.
 
 
-for name, source in sources.used(CONFIG).items():
+for name, source in used_sources(VARIANTS).items():
     if sources.kind(source) == "url":
 
         rule:
