@@ -16,6 +16,7 @@ from bove.evaluate.selection import (
     candidate_table,
     choice,
     ranked,
+    settings,
     summarise,
     write_csv,
 )
@@ -46,43 +47,71 @@ def register(parser) -> None:
 
 def run(args) -> None:
     """Rank the candidates, write tables and choice, copy the best one's model."""
-    folders, candidates, first = {}, [], None
-    for name, changes, folder, *paths in map(_whole, args.candidate):
-        if name in folders:
-            raise BoveError(f"--candidate {name}: stands twice; give each its own name")
-        scores = [_read(path) for path in paths]
-        found = {(s.dataset, s.task, s.pairs_sha256) for s in scores}
-        first = first or scores
-        if found != {(s.dataset, s.task, s.pairs_sha256) for s in first} or len(found) < len(scores):
-            raise BoveError(
-                f"--candidate {name}: its scores are of other pairs than the first candidate's; score all "
-                f"candidates on the same development sets"
-            )
-        folders[name] = Path(folder)
-        values = {s.dataset: summarise(results_of(s), args.summary) for s in scores}
-        candidates.append(Candidate(name, changes, values))
+    given = _candidates(args.candidate)
+    scores = {name: [_read(path) for path in paths] for name, _, _, paths in given}
+    _check(scores)
+    results = {name: {s.dataset: results_of(s) for s in found} for name, found in scores.items()}
+    datasets = next(iter(results.values()))
+    values: dict[str, dict] = {name: {} for name in results}
+    for dataset in datasets:
+        of_set = {name: found[dataset] for name, found in results.items()}
+        for name, value in summarise(of_set, args.summary).items():
+            values[name][dataset] = value
+    candidates = [Candidate(name, changes, values[name]) for name, changes, _, _ in given]
     best = ranked(candidates)[0]
     if best.value is None:
-        raise BoveError("no candidate has a defined value on the development sets: all scores are constant")
-    results = [result for s in first for result in results_of(s)]
-    tasks = {result.dataset: result.task for result in results}
-    decided = choice(candidates, args.summary, {result.dataset: result.metric for result in results})
+        raise BoveError(
+            f"no candidate has a value on all of {', '.join(datasets)}: scores or gold are constant there; "
+            f"choose on other data sets"
+        )
+    metrics = {dataset: found[0].metric for dataset, found in datasets.items()}
+    tasks = {dataset: found[0].task for dataset, found in datasets.items()}
+    decided = choice(candidates, args.summary, metrics)
     _write(args.output, candidates, decided, candidate_table(candidates, tasks, args.summary))
+    folder = next(folder for name, _, folder, _ in given if name == best.name)
     for file in MODEL_FILES:
         with atomic_path(Path(args.model) / file) as path:
-            shutil.copyfile(folders[best.name] / file, path)
+            shutil.copyfile(folder / file, path)
     log.info("%s: %s", best.name, decided["reason"])
 
 
-def _whole(group: list[str]) -> tuple:
-    if len(group) < 4:
-        raise BoveError(f"--candidate {' '.join(group)}: not NAME CHANGES FOLDER SCORES…; give all four")
-    name, changes, *files = group
-    try:
-        parsed = json.loads(changes)
-    except ValueError as e:
-        raise BoveError(f"--candidate {name}: {changes!r} is no JSON ({e}); give a map of changes") from e
-    return name, parsed, *files
+def _candidates(groups: list[list[str]]) -> list[tuple[str, dict, Path, list[str]]]:
+    """Name, changes, folder and paths of scores of each."""
+    found: list[tuple[str, dict, Path, list[str]]] = []
+    for group in groups:
+        if len(group) < 4:
+            raise BoveError(f"--candidate {' '.join(group)}: not NAME CHANGES FOLDER SCORES…; give all four")
+        name, text, folder, *paths = group
+        try:
+            changes = json.loads(text)
+        except ValueError as e:
+            raise BoveError(f"--candidate {name}: {text!r} is no JSON ({e}); give a map of changes") from e
+        if not isinstance(changes, dict):
+            raise BoveError(f"--candidate {name}: {text!r} is no map; give a map of changes")
+        if any(name == other for other, *_ in found):
+            raise BoveError(f"--candidate {name}: stands twice; give each its own name")
+        if found and list(settings(name)) != list(settings(found[0][0])):
+            raise BoveError(f"--candidate {name}: has other keys than {found[0][0]}; give all the same")
+        for file in MODEL_FILES:
+            if not (Path(folder) / file).is_file():
+                raise BoveError(f"{Path(folder) / file}: no such file; train candidate {name} first")
+        found.append((name, changes, Path(folder), paths))
+    return found
+
+
+def _check(scores: dict[str, list[Scores]]) -> None:
+    """All candidates have the same data sets, and of each the same pairs."""
+    pairs = {name: {(s.dataset, s.task, s.pairs_sha256) for s in found} for name, found in scores.items()}
+    first, *others = pairs
+    for name in scores:
+        if len({s.dataset for s in scores[name]}) < len(scores[name]):
+            raise BoveError(f"--candidate {name}: a data set's scores stand twice; give one file for each")
+    for name in others:
+        if pairs[name] != pairs[first]:
+            raise BoveError(
+                f"--candidate {name}: its scores are of other pairs than those of {first}; score all "
+                f"candidates on the same development sets"
+            )
 
 
 def _read(path: str) -> Scores:
@@ -96,10 +125,10 @@ def _write(folder, candidates, decided: dict, table: str) -> None:
     stream = io.StringIO()
     write_csv(stream, candidates)
     # JSON is YAML too: the file can be given to --configfile as it is
-    settings = json.dumps({**decided["changes"], "select": None}, indent=1)
+    changes = json.dumps({**decided["changes"], "select": None}, indent=1)
     texts = {
         "choice.json": json.dumps(decided, indent=1) + "\n",
-        "chosen.yaml": f"# The chosen settings; give this file after your own ones.\n{settings}\n",
+        "chosen.yaml": f"# The chosen settings; give this file after your own ones.\n{changes}\n",
         "candidates.csv": stream.getvalue(),
         "candidates.md": table,
     }

@@ -35,22 +35,43 @@ class Candidate:
         return None if None in values else float(np.mean(values))
 
 
-def summarise(results: Sequence[Result], summary: str) -> float | None:
-    """What counts of one development set: a summary (key of SUMMARIES), or entailment's mean of subsets."""
-    own = [result for result in results if result.system == SYSTEM]
-    if own[0].task == "similarity":
-        return next(result.value for result in own if result.subset == SUMMARIES[summary])
-    values = [result.value for result in own if result.subset not in AGGREGATES]
-    return None if None in values else float(np.mean(values))
+def summarise(candidates: Mapping[str, Sequence[Result]], summary: str) -> dict[str, float | None]:
+    """What counts of one development set, for each candidate.
+
+    A candidate with an undefined subset has no mean if another candidate has a value there: means over other
+    subsets are not to be compared.
+
+    Args:
+        candidates: results of each candidate, all on the same pairs.
+        summary: of similarity a key of SUMMARIES; entailment's is the mean of its subsets.
+    """
+    own = {name: [r for r in results if r.system == SYSTEM] for name, results in candidates.items()}
+    subsets = {name: [r for r in results if r.subset not in AGGREGATES] for name, results in own.items()}
+    most = max(sum(r.entered for r in results) for results in subsets.values())
+    values: dict[str, float | None] = {}
+    for name, results in own.items():
+        defined = [r.value for r in subsets[name] if r.value is not None]
+        if results[0].task == "similarity":
+            value = next(r.value for r in results if r.subset == SUMMARIES[summary])
+        else:
+            value = float(np.mean(defined)) if defined else None
+        whole = len(defined) == most or (results[0].task == "similarity" and summary == "together")
+        values[name] = value if whole else None
+    return values
 
 
 def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Best first; equal ones in the order given; undefined ones last."""
-    return sorted(candidates, key=lambda c: -np.inf if c.value is None else c.value, reverse=True)
+    return sorted(candidates, key=_place, reverse=True)
+
+
+def _place(candidate: Candidate) -> float:
+    # what differs by rounding alone is equal
+    return -np.inf if candidate.value is None else round(candidate.value, 12)
 
 
 def settings(name: str) -> dict[str, str]:
-    """The candidate's keys and values as its name has them."""
+    """The candidate's keys and values as its name has them; a part without ~ has an empty value."""
     return dict(part.partition("~")[::2] for part in name.split("/"))
 
 
@@ -62,11 +83,12 @@ def choice(candidates: Sequence[Candidate], summary: str, metrics: Mapping[str, 
     """
     best, *others = ranked(candidates)
     sets = ", ".join(f"{dataset} ({metrics[dataset]})" for dataset in best.values)
-    reason = f"highest of {len(candidates)} candidates on {sets}: {best.value:.6f}"
+    of = f"highest of {len(candidates)} candidates" if others else "the only candidate"
+    reason = f"{of} on {sets}: {best.value:.6f}"
     if others:
-        next_value = "undefined" if others[0].value is None else f"{others[0].value:.6f}"
-        reason += f"; the next, {others[0].name}, has {next_value}"
-        if others[0].value == best.value:
+        next_value = "is undefined" if others[0].value is None else f"has {others[0].value:.6f}"
+        reason += f"; the next, {others[0].name}, {next_value}"
+        if _place(others[0]) == _place(best):
             reason += " too, and stands later in the list"
     return {
         "chosen": best.name,
