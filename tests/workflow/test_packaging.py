@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 ROOT = Path(__file__).parent.parent.parent
-TOOLS = {"pytest", "ruff", "snakefmt", "snakemake", "pygments"}  # used, but not imported by the package
+TOOLS = {"pytest", "ruff", "snakefmt", "snakemake", "pandas", "pygments"}  # not imported by the package
 
 
 def _name(text):
@@ -65,6 +65,16 @@ def test_the_lock_file_is_sorted_and_names_no_server():
 
 def test_what_the_package_imports_is_what_it_declares():
     assert _imported("bove") == set(_declared()) - TOOLS - {"hypothesis"}
+
+
+def test_what_the_workflow_imports_is_declared():
+    text = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "workflow").rglob("*.smk"))
+    imported = set(re.findall(r"^\s*(?:import|from) (\w+)", text, re.M)) - {"bove"}
+    providers = packages_distributions()
+    needed = {_name(providers[name][0]) for name in imported if name in providers}
+    assert {"pandas", "snakemake"} <= needed
+    # Snakemake brings the interface along
+    assert needed <= set(_declared()) | {"snakemake-interface-executor-plugins"}
 
 
 def test_what_the_tests_import_is_locked():
