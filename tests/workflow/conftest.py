@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from bove.cli.main import MODULES
+
 ROOT = Path(__file__).parent.parent.parent
 PARTS = ("Snakefile", "workflow", "bove", "config", "profiles", "environment.yml")
 
@@ -53,9 +55,9 @@ class Checkout:
 
 def check(words: list[str]) -> None:
     """Exit where the command line does not take these words."""
-    stage = words[0].replace("-", "_")
+    module = MODULES.get(words[0], words[0]).replace("-", "_")
     parser = argparse.ArgumentParser(prog=f"bove {words[0]}")
-    import_module(f"bove.cli.{stage}").register(parser)
+    import_module(f"bove.cli.{module}").register(parser)
     parser.add_argument("--threads")
     parser.add_argument("--log")
     parser.parse_args(words[1:])

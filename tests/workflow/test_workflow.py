@@ -8,7 +8,10 @@ import yaml
 from bove import sources
 from bove.demo.corpus import write
 
-ALWAYS = {"vocabulary": 1, "encode_treebank": 1, "train_tagger": 1, "train_parser": 1, "tables": 1}
+ALWAYS = dict.fromkeys(
+    ("vocabulary", "encode_treebank", "train_tagger", "train_parser", "training", "tables"), 1
+)
+DEMO = {"demo": 1, "train_vectors": 1}
 
 
 def _each(data_sets):
@@ -35,7 +38,7 @@ def paper_files(checkout):
 
 def test_the_demo_makes_everything_itself(checkout):
     plan = checkout.planned()
-    assert plan == {**ALWAYS, **_each(2), "demo": 1, "train_vectors": 1, "train_als": 1}
+    assert plan == {**ALWAYS, **_each(2), **DEMO, "train_als": 1}
     assert not (checkout.folder / "results").exists(), "a dry run wrote something"
 
 
@@ -93,9 +96,92 @@ def test_names_stay_as_written_and_no_default_key_leaks_into_a_named_configurati
     assert "demo" not in said and "corpus" not in said
 
 
+def test_ablations_share_what_they_do_not_change(checkout):
+    plan = checkout.planned("--configfile", "config/config.yaml", "config/ablations.yaml")
+    # three have another vocabulary, so other graphs; words-from-scratch has other graphs of the data sets
+    assert plan == {
+        **ALWAYS,
+        **_each(2),
+        **DEMO,
+        "vocabulary": 1 + 3,
+        "encode_treebank": 1 + 3,
+        "encode": 2 * (1 + 4),
+        "train_als": 1 + 5,
+        "train_sgd": 1,
+        "infer": 2 * (2 + 10 + 1),
+        "score": 2 * (1 + 10),
+        "ablations": 1,
+    }
+
+
+def test_choosing_trains_every_candidate_and_scores_it_on_the_development_sets_alone(checkout, tmp_path):
+    select = {"grid": {"alpha": [1, "1e-5"], "lambda_P": [10, 20]}, "points": [{"tolerance": 0}]}
+    own = {"select": select, "datasets": {"snli": {"development": False}}}
+    path = _write(tmp_path / "own.yaml", yaml.safe_dump(own))
+    plan = checkout.planned("--configfile", "config/config.yaml", path)
+    # five candidates on one of the two data sets; the run's own model is the best of theirs
+    assert plan == {
+        **ALWAYS,
+        **_each(2),
+        **DEMO,
+        "train_als": 5,
+        "infer": 2 * 2 + 5,
+        "score": 2 + 5,
+        "select": 1,
+    }
+    said = checkout.snakemake(
+        "--dry-run", "--printshellcmds", "--configfile", "config/config.yaml", path
+    ).stdout
+    command = next(line for line in said.split("\n") if line.startswith("Shell command: bove select"))
+    assert "/scores/sts.parquet" in command and "snli" not in command
+    assert "--candidate alpha~1e-05/" in command.replace("'", "") and "lambda_P~20/tolerance~0.001" in command
+
+
+def test_candidates_of_both_trainers_are_trained_each_by_its_own(checkout, tmp_path):
+    select = {"points": [{"trainer": "als"}, {"trainer": "sgd", "negative_weight": "unbiased"}]}
+    path = _write(tmp_path / "own.yaml", yaml.safe_dump({"select": select}))
+    plan = checkout.planned("--configfile", "config/config.yaml", path)
+    assert (plan["train_als"], plan["train_sgd"], plan["select"]) == (1, 1, 1)
+
+
+def test_what_only_a_comparison_reads_is_fetched_and_a_run_s_name_may_have_dots(checkout, tmp_path):
+    own = {
+        "run": "v1.0",
+        "sources": {"other": {"url": "https://x.example/vectors.bin"}},
+        "compare": {"other.1": {"vectors": {"source": "load", "file": "source:other"}}},
+        "ablations": {"v1.1": {"model": {"alpha": 0}}},
+    }
+    path = _write(tmp_path / "own.yaml", yaml.safe_dump(own))
+    plan = checkout.planned("--configfile", "config/config.yaml", path)
+    assert plan == {
+        **ALWAYS,
+        **_each(2),
+        **DEMO,
+        "fetch_other": 1,
+        "load_vectors": 1,
+        "encode": 2 * 2,
+        "train_als": 3,
+        "infer": 2 * (2 + 2),
+        "score": 2 * 2,
+        "ablations": 1,
+    }
+
+
 @pytest.mark.parametrize(
     ("own", "message"),
     [
+        (
+            {"select": {"grid": {"alpha": [-1, 1]}}},
+            "configuration: select: alpha~-1: model.alpha: -1.0 is not allowed; allowed: at least 0",
+        ),
+        (
+            {"select": {"grid": {"dtype": ["a/b {c}\n|d"]}}},
+            "configuration: select: dtype~a/b {c} |d: model.dtype: 'a/b {c}\\n|d' is not allowed;",
+        ),
+        (
+            {"compare": {"x": {"vectors": {"source": "load", "file": "absent.bin"}}}},
+            "configuration: compare.x: vectors.file: absent.bin: no such file",
+        ),
         ({"model": {"alpah": 1}}, "configuration: model.alpah: unknown key; did you mean alpha?"),
         (
             {"treebank": {"train": "absent.conll"}},
