@@ -88,18 +88,6 @@ rule vocabulary:
         " {params.options} --output {output.vocabulary:q} --log {log:q}"
 
 
-def vectors_file(wildcards):
-    """The file or the text that vectors come from."""
-    section = settings(wildcards, "vectors")
-    return located(section["file" if section["source"] == "load" else "text"])
-
-
-def with_vectors(source):
-    """A pattern of the variants that have vectors of their own, from such a source."""
-    own = HOMES.own("vectors")
-    return [name for name in own if SETTINGS[name]["vectors"]["source"] == source]
-
-
 if with_vectors("load"):
 
     rule load_vectors:

@@ -1,34 +1,6 @@
 # The data sets' trees as graphs, and the graphs as bags of vectors.
 
 
-def encode_inputs(wildcards):
-    """Parses and vocabulary, and vectors unless the variant goes without."""
-    files = {
-        "sentences": f"{RUN}/parses/{wildcards.dataset}.conllu.gz",
-        "vocabulary": made("vocabulary", "vocabulary.json")(wildcards),
-    }
-    if settings(wildcards, "model")["pretrained"]:
-        files["vectors"] = made("vectors", "vectors.safetensors")(wildcards)
-    return files
-
-
-def punctuation_inputs(wildcards):
-    """The sentences, where their punctuation is to be left out."""
-    if settings(wildcards, "scoring")["punctuation"]:
-        return {}
-    return {"sentences": f"{RUN}/parses/{wildcards.dataset}.conllu.gz"}
-
-
-def punctuation_flags(wildcards, input):
-    """Command-line flags for that."""
-    files = punctuation_inputs(wildcards)
-    return (
-        shlex.join(["--no-punctuation", "--sentences", *files.values()])
-        if files
-        else ""
-    )
-
-
 rule encode:
     input:
         unpack(encode_inputs),

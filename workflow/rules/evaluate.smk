@@ -8,19 +8,6 @@ ABLATIONS = [
 ]
 
 
-def bags_of(wildcards):
-    """The bags that are scored, by the name of their system: for the run itself all of them, else one."""
-
-    def file(system, variant):
-        return f"{RUN}/{HOMES.folder('infer', variant)}bags/{system}/{wildcards.dataset}.safetensors"
-
-    if wildcards.variant:
-        return {"bove": file("bove", wildcards.variant)}
-    return {system: file(system, "") for system in CONFIG["systems"]} | {
-        other.name: file("bove", other.folder) for other in of_kind("compare")
-    }
-
-
 rule score:
     input:
         bags=lambda wildcards: list(bags_of(wildcards).values()),
@@ -69,12 +56,6 @@ rule tables:
         "bove tables --scores {input.scores:q} {params.development} --output {params.folder:q} --log {log:q}"
 
 
-def scores_of(variant):
-    """The scores of a variant's data sets."""
-    home = HOMES.folder("score", variant)
-    return [f"{RUN}/{home}scores/{dataset}.parquet" for dataset in CONFIG["datasets"]]
-
-
 if of_kind("ablations"):
 
     rule ablations:
@@ -111,12 +92,6 @@ if of_kind("ablations"):
         shell:
             "bove ablations {params.scores} --base {params.base} {params.development}"
             " --output {params.folder:q} --log {log:q}"
-
-
-def training_files(variant):
-    """Log and times of a variant's training."""
-    home = HOMES.folder("model", variant)
-    return [f"{RUN}/{home}model/{file}" for file in ("log.csv", "times.csv")]
 
 
 rule training:

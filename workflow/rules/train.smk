@@ -2,41 +2,6 @@
 MODEL_FILES = ("model.safetensors", "log.csv", "times.csv")
 
 
-def training_inputs(wildcards):
-    """Graphs and vocabulary of a variant, and its vectors unless it goes without."""
-    files = {
-        "graphs": made("vocabulary", "graphs/train.safetensors")(wildcards),
-        "vocabulary": made("vocabulary", "vocabulary.json")(wildcards),
-    }
-    if settings(wildcards, "model")["pretrained"]:
-        files["vectors"] = made("vectors", "vectors.safetensors")(wildcards)
-    return files
-
-
-def input_flags(wildcards, input):
-    """Command-line flags that name them."""
-    return shlex.join(
-        word for name in input.keys() for word in (f"--{name}", input[name])
-    )
-
-
-def model_flags(wildcards):
-    """Command-line flags of both trainers."""
-    model = settings(wildcards, "model")
-    common = flags(model, "rank", "alpha", "lambda_P", "lambda_R", "lambda_E", "dtype")
-    return f"{common} --p-penalty {model['penalty_P']} --r-penalty {model['penalty_R']}"
-
-
-def trained_by(trainer):
-    """The variants that have a model of their own from such a trainer."""
-    chosen = [""] if of_kind("select") else []
-    return [
-        name
-        for name in HOMES.own("model")
-        if SETTINGS[name]["model"]["trainer"] == trainer and name not in chosen
-    ]
-
-
 if trained_by("als"):
 
     rule train_als:
@@ -125,16 +90,6 @@ if trained_by("sgd"):
 
 
 if of_kind("select"):
-    CHOSEN_ON = development(CONFIG)
-
-    def candidate_files(candidate):
-        """Folder of a candidate's model, and its scores."""
-        model = HOMES.folder("model", candidate.folder)
-        scores = HOMES.folder("score", candidate.folder)
-        return [
-            f"{RUN}/{model}model",
-            *(f"{RUN}/{scores}scores/{dataset}.parquet" for dataset in CHOSEN_ON),
-        ]
 
     rule select:
         input:
@@ -182,8 +137,8 @@ if of_kind("select"):
                 for candidate in of_kind("select")
             ),
             summary=CONFIG["select"]["summary"],
-            output=f"{RUN}/select",
-            model=f"{RUN}/model",
+            output=lambda wildcards, output: os.path.dirname(output.choice[0]),
+            model=lambda wildcards, output: os.path.dirname(output.model[0]),
             code=fingerprint("bove.cli.select"),
         shell:
             "bove select {params.candidates} --summary {params.summary} --output {params.output:q}"
