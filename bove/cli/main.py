@@ -19,6 +19,7 @@ STAGES = {
     "train-sgd": "train a model by stochastic gradient descent",
     "train-tagger": "train a part-of-speech tagger on a treebank",
     "train-parser": "train a dependency parser on a treebank",
+    "evaluate-parser": "measure tagger and parser together on a treebank",
     "pairs": "read STS or SNLI files into sentence pairs",
     "parse": "parse the sentences of the pairs",
     "compress": "keep a model's relations as low-rank factors",

@@ -10,6 +10,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 from bove.errors import BoveError
@@ -131,27 +132,46 @@ class Parser:
             tree = parsed[text]
             yield Sentence(name, tree.forms, tree.tags, tree.heads, tree.relations)
 
+    def parse_tokens(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """Yield a tree of each sentence's own tokens, in order and under its id, a chunk at a time.
+
+        Only the forms are read: tags, heads and labels are all predicted. A sentence without tokens stays so.
+
+        Raises:
+            BoveError: a sentence that Stanza can not parse, with its id.
+        """
+        waiting = iter(sentences)
+        while chunk := list(islice(waiting, CHUNK)):
+            yield from self._parse_pieces([(s.id, self._cut([s.forms] if s.forms else [])) for s in chunk])
+
     def _parse_distinct(self, items) -> Iterator[tuple[str, Sentence]]:
         for start in range(0, len(items), CHUNK):
             chunk = items[start : start + CHUNK]
-            pieces = [self._pieces(text) for text, _ in chunk]
-            owners = [name for (_, name), own in zip(chunk, pieces, strict=True) for _ in own]
-            flat = [piece for own in pieces for piece in own]
-            with one_thread():
-                trees = iter(self._run(flat, owners))
-            for (text, name), own in zip(chunk, pieces, strict=True):
-                yield text, _join(name, [next(trees) for _ in own])
+            trees = self._parse_pieces([(name, self._pieces(text)) for text, name in chunk])
+            for (text, _), tree in zip(chunk, trees, strict=True):
+                yield text, tree
+
+    def _parse_pieces(self, chunk) -> Iterator[Sentence]:
+        """One graph for each (name, token lists) of a chunk, which is parsed at once."""
+        owners = [name for name, own in chunk for _ in own]
+        with one_thread():
+            trees = iter(self._run([piece for _, own in chunk for piece in own], owners))
+        for name, own in chunk:
+            yield _join(name, [next(trees) for _ in own])
 
     def _pieces(self, text) -> list[list[str]]:
         """Token lists to parse: the sentences of a text, the long ones cut."""
         found = tokens.sentences(text, self.conventions)
-        step = self.max_tokens
-        pieces = [sentence[i : i + step] for sentence in found for i in range(0, len(sentence), step)]
         self.counts[EMPTY] += not found
         self.counts[SEVERAL] += len(found) > 1
-        self.counts[CUT] += sum(len(sentence) > step for sentence in found)
-        self.counts[TOKENS] += sum(map(len, found))
-        return pieces
+        return self._cut(found)
+
+    def _cut(self, sentences) -> list[list[str]]:
+        """Sentences as token lists, none longer than the limit."""
+        step = self.max_tokens
+        self.counts[CUT] += sum(len(sentence) > step for sentence in sentences)
+        self.counts[TOKENS] += sum(map(len, sentences))
+        return [list(sentence[i : i + step]) for sentence in sentences for i in range(0, len(sentence), step)]
 
     def _run(self, pieces, owners) -> list[Sentence]:
         """Parse token lists; if they fail together, one by one to find the one to name."""

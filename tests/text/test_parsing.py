@@ -128,6 +128,25 @@ def test_equal_texts_are_parsed_once(parser, monkeypatch):
     assert len(seen) == 2 and trees[0].heads == trees[2].heads and trees[2].id == "3"
 
 
+def test_ready_made_tokens_are_kept_and_parsed_as_those_of_a_text(parser, monkeypatch):
+    monkeypatch.setattr(parsing, "CHUNK", 2)
+    texts = ["The dog sees a cat.", "", "The girl likes a horse.", "A boy"]
+    expected = list(parser.parse(texts))
+    bare = [Sentence(tree.id, tree.forms, ("?",) * len(tree.forms)) for tree in expected]
+    assert list(parser.parse_tokens(iter(bare))) == expected
+    # two sentences for text, one for ready-made tokens
+    [tree] = parser.parse_tokens([Sentence("x", ("dog", ".", "The", "cat"))])
+    assert tree.forms == ("dog", ".", "The", "cat") and tree.heads.count(0) == 1
+
+
+def test_ready_made_tokens_beyond_the_limit_are_cut_and_counted(models):
+    short = Parser(models["tagger"][0], models["parser"][0], max_tokens=4)
+    forms = ("The", "dog", "sees", "a", "cat", "the", "boy", "likes", "well")
+    [tree] = short.parse_tokens([Sentence("x", forms)])
+    assert tree.forms == forms and tree.heads.count(0) == 3
+    assert short.counts[parsing.CUT] == 1 and short.counts[parsing.TOKENS] == 9
+
+
 def test_parses_bear_the_labels_and_signs_of_the_treebank(parser):
     assert {"SBJ", "OBJ", "NMOD", "ROOT"} <= parser.relations
     [tree] = parser.parse(['The dog sees a cat ("well-known").'])
