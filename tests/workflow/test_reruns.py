@@ -1,5 +1,6 @@
 """What runs again after a change, and what does not, seen on a small demo that is really run once."""
 
+import json
 import os
 import re
 import shutil
@@ -97,6 +98,8 @@ def test_the_run_has_its_tables_and_its_configuration(finished):
     assert stored["model"]["rank"] == 10
     assert stored["model"]["als"]["tolerance"] == 0.001
     assert sorted(path.name for path in (results / "ablations" / "once").iterdir()) == ["bags", "scores"]
+    accuracy = json.loads((results / "parser" / "accuracy.json").read_text(encoding="utf-8"))
+    assert set(accuracy["accuracy"]) == {"tags", "UAS", "LAS"} and accuracy["sentences"]["used"] > 0
     left_over = [path for path in results.rglob("*") if path.name.endswith(".tmp")]
     assert left_over == []
 
@@ -135,7 +138,7 @@ CHANGES = [
     # the ablation has iterations of its own
     ("inference={iterations: 2}", {"infer": 4, "score": 2, "ablations": 1, "tables": 1}),
     ("vocabulary={min_words: 3}", {"vocabulary": 1, **AFTER_THE_VOCABULARY}),
-    ("parser={max_tokens: 30}", {"parse": 2, **AFTER_PARSING}),
+    ("parser={max_tokens: 30}", {"evaluate_parser": 1, "parse": 2, **AFTER_PARSING}),
     ("systems=[word-vectors, bove]", {"score": 2, "ablations": 1, "tables": 1}),
     ("ablations={still: {model: {alpha: 0}}}", {"train_als": 1, "infer": 2, "score": 2, "ablations": 1}),
     ("ablations={silent: {scoring: {punctuation: false}}}", {"infer": 2, "score": 2, "ablations": 1}),
@@ -172,6 +175,7 @@ def test_a_setting_reruns_what_depends_on_it(finished, setting, expected):
     [
         ("bove/evaluate/alignment.py", AFTER_INFERENCE),
         ("bove/factor/als.py", {"train_als": 1, **AFTER_TRAINING}),
+        ("bove/text/parser_accuracy.py", {"evaluate_parser": 1}),
     ],
 )
 def test_changed_code_reruns_the_stages_that_use_it(finished, module, expected):

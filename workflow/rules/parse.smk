@@ -1,9 +1,13 @@
 # The tagger and the parser, and the data sets' sentences as trees. None of it needs the vocabulary.
 PARSER = CONFIG["parser"]
+PARSED = [
+    name for name, dataset in CONFIG["datasets"].items() if not dataset.get("parses")
+]
 
 if PARSER["source"] == "train":
     TAGGER_FILE = f"{RUN}/parser/tagger.pt"
     PARSER_FILE = f"{RUN}/parser/parser.pt"
+    ACCURACY_FILE = f"{RUN}/parser/accuracy.json"
 
     rule train_tagger:
         input:
@@ -62,6 +66,32 @@ if PARSER["source"] == "train":
             "bove train-parser --treebank {input.treebank:q} --dev {input.dev:q} --columns {params.columns}"
             " --encoding {params.encoding:q} --preset {params.preset} {params.options} --seed {params.seed}"
             " --output {output.model:q} --report {output.report:q} --log {log:q}"
+
+    rule evaluate_parser:
+        input:
+            treebank=located(CONFIG["treebank"]["dev"]),
+            tagger=TAGGER_FILE,
+            parser=PARSER_FILE,
+        output:
+            report=ACCURACY_FILE,
+        log:
+            f"{RUN}/logs/evaluate_parser.log",
+        benchmark:
+            f"{RUN}/benchmarks/evaluate_parser.tsv"
+        conda:
+            ENVIRONMENT
+        threads: 1
+        resources:
+            mem_mb=3000,
+            runtime=30,
+        params:
+            columns=CONFIG["treebank"]["columns"],
+            encoding=CONFIG["treebank"]["encoding"],
+            limit=flags(PARSER, "max_tokens"),
+            code=fingerprint("bove.cli.evaluate_parser"),
+        shell:
+            "bove evaluate-parser --treebank {input.treebank:q} --columns {params.columns} --encoding {params.encoding:q}"
+            " --tagger {input.tagger:q} --parser {input.parser:q} {params.limit} --output {output.report:q} --log {log:q}"
 
 else:
     TAGGER_FILE = located(PARSER["tagger"])
