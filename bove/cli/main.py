@@ -24,6 +24,7 @@ STAGES = {
     "parse": "parse the sentences of the pairs",
     "compress": "keep a model's relations as low-rank factors",
     "infer": "infer bags of vectors for graphs",
+    "compare-bags": "compare two files of bags of the same sentences, token by token",
     "score": "score pairs of bags",
     "select": "choose one of several models by its scores on development sets",
     "tables": "write the result tables",
