@@ -6,9 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bove.files import read_lines
 from bove.text.conll import EMPTY_NODE, RANGE, read_sentences
+from bove.text.conventions import find_conventions
 from bove.text.graphs import Counts, encode
 from bove.text.pairs import read_snli, read_sts
+from bove.text.tokens import normalise, tokenise
 from bove.text.vectors import WordVectors, convert
 from bove.text.vocabulary_counts import build
 
@@ -44,6 +47,25 @@ def test_both_formats_of_the_same_part_give_the_same_trees():
             other.relations,
         )
     assert counts == {RANGE: 359, EMPTY_NODE: 4}
+
+
+def spans(tokens):
+    """First and last character of each token in the text without its spaces."""
+    ends = np.cumsum([len(token.replace(" ", "")) for token in tokens])
+    return set(zip([0, *ends[:-1]], ends, strict=True))
+
+
+def test_text_is_divided_into_the_tokens_of_the_treebank(train):
+    conventions = find_conventions([tree.forms for tree in train], tokenise)
+    path = DATA / "treebank/ewt-dev.conllu.gz"
+    texts = [line.removeprefix("# text = ") for _, line in read_lines(path) if line.startswith("# text = ")]
+    right, found, given, exact = 0, 0, 0, 0
+    for text, tree in zip(texts, read_sentences(path), strict=True):
+        ours, theirs = spans(tokenise(normalise(text), conventions)), spans(tree.forms)
+        right, found, given = right + len(ours & theirs), found + len(ours), given + len(theirs)
+        exact += ours == theirs
+    assert given == 25147
+    assert round(2 * right / (found + given), 4) == 0.9910 and exact == 1881
 
 
 def test_sts_pairs_are_all_read():
