@@ -16,7 +16,7 @@ SMALL = {
     "sources": {"corpus": {"sentences": 300}},
     "vocabulary": {"min_relations": 20},
     "vectors": {"epochs": 2},
-    "model": {"rank": 10, "als": {"max_rounds": 2}},
+    "model": {"rank": 10, "alpha": 10, "lambda_R": 0.1, "als": {"max_rounds": 2}},
     "parser": {"preset": "tiny", "min_coverage": 0},
     "datasets": {
         "sts": {
@@ -115,7 +115,8 @@ def test_what_changes_no_result_reruns_nothing(finished):
     that no stage of this run uses."""
     turned = {key: SMALL[key] for key in reversed(SMALL)}
     turned["datasets"] = {key: SMALL["datasets"][key] for key in reversed(SMALL["datasets"])}
-    turned["model"] = {"sgd": {"epochs": 1}, "als": {"max_rounds": "2e0"}, "rank": 10.0, "alpha": "1e1"}
+    turned["model"] = {"sgd": {"epochs": 1}, "lambda_R": "1e-1", "als": {"max_rounds": "2e0"}}
+    turned["model"] |= {"rank": 10.0, "alpha": "1e1"}
     with (
         finished.edited("bove/text/vocabulary.py", r'\A(r?)"""', r'\1"""Once more: '),
         finished.edited(
