@@ -22,6 +22,7 @@ STAGES = {
     "evaluate-parser": "measure tagger and parser together on a treebank",
     "pairs": "read STS or SNLI files into sentence pairs",
     "parse": "parse the sentences of the pairs",
+    "gather-parses": "put the trees of all shards of parsing into the pairs' order",
     "compress": "keep a model's relations as low-rank factors",
     "infer": "infer bags of vectors for graphs",
     "compare-bags": "compare two files of bags of the same sentences, token by token",

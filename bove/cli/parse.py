@@ -2,7 +2,7 @@
 
 import argparse
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib.metadata import version
 
 from bove import __version__
@@ -11,6 +11,7 @@ from bove.errors import BoveError
 from bove.files import gzip_text
 from bove.text.conll import Sentence, write_conllu
 from bove.text.pairs import read_pairs
+from bove.text.parsing import one_line
 
 log = logging.getLogger("bove")
 PROGRESS_SECONDS = 5
@@ -23,6 +24,11 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--parser", metavar="FILE.pt", help="from `bove train-parser`")
     parser.add_argument("--max-tokens", type=int, metavar="N", help="a longer sentence is parsed in pieces")
     parser.add_argument(
+        "--shard",
+        metavar="I/N",
+        help="parse the I-th of N slices of the distinct sentences, for `bove gather-parses`",
+    )
+    parser.add_argument(
         "--parses",
         metavar="FILE.conllu",
         help="instead of a tagger and a parser: your own trees, with sent_id = PAIR.1 and PAIR.2",
@@ -32,30 +38,36 @@ def register(parser: argparse.ArgumentParser) -> None:
         "--min-coverage", type=float, metavar="X", help="least share of the vocabulary's arcs it must know"
     )
     parser.add_argument(
-        "--output", required=True, metavar="parses.conllu.gz", help="trees in the pairs' order"
+        "--output", required=True, metavar="parses.conllu.gz", help="trees in the pairs' order, or of a shard"
     )
 
 
 def run(args: argparse.Namespace) -> None:
     """Parse, or take over, one tree a pair side, in order."""
     _check(args)
-    pairs = [pair for pair in read_pairs(args.pairs) if pair.scored]
-    ids = [f"{pair.id}.{side}" for pair in pairs for side in (1, 2)]
-    texts = [text for pair in pairs for text in (pair.first, pair.second)]
+    ids, texts = read_sides(args.pairs)
     if args.parses:
         from bove.text.own_parses import match_parses
 
         trees, comments = match_parses(args.parses, ids, texts), [f"bove = {__version__}", "parses = given"]
-        _write(args.output, ids, texts, trees, comments)
+        write_trees(args.output, ids, texts, trees, comments)
     else:
         _parse(args, ids, texts)
-    log.info("%d trees for %d scored pairs: %s", len(ids), len(pairs), args.output)
+
+
+def read_sides(path) -> tuple[list[str], list[str]]:
+    """Ids and texts of both sides of the scored pairs."""
+    pairs = [pair for pair in read_pairs(path) if pair.scored]
+    ids = [f"{pair.id}.{side}" for pair in pairs for side in (1, 2)]
+    return ids, [text for pair in pairs for text in (pair.first, pair.second)]
 
 
 def _check(args) -> None:
     models = [args.tagger, args.parser, args.max_tokens]
     if args.parses and any(value is not None for value in models):
         raise BoveError("--parses takes over finished trees; leave out --tagger, --parser and --max-tokens")
+    if args.parses and args.shard:
+        raise BoveError("--parses takes over finished trees, all at once; leave out --shard")
     if not args.parses and None in models:
         raise BoveError("give --tagger, --parser and --max-tokens, or finished trees with --parses")
     if (args.vocabulary is None) != (args.min_coverage is None):
@@ -64,22 +76,34 @@ def _check(args) -> None:
 
 def _parse(args, ids, texts) -> None:
     from bove.cli.stanza_log import stanza_messages
-    from bove.text.parsing import Parser
+    from bove.text.parse_shards import read_shard, slice_of, write_shard
+    from bove.text.parsing import Parser, distinct
 
+    shard = read_shard(args.shard) if args.shard else None
     with stanza_messages():
         parser = Parser(args.tagger, args.parser, args.max_tokens)
         if args.vocabulary:
             _check_relations(parser.relations, args.vocabulary, args.min_coverage)
-        comments = [f"bove = {__version__}"]
-        comments += [f"{name} = {version(name)}" for name in ("stanza", "torch")]
-        comments += [f"{kind}_sha256 = {digest}" for kind, digest in parser.hashes.items()]
-        distinct = len(set(texts))
-        log.info("%d sentences, %d of them distinct", len(texts), distinct)
-        with Progress(len(texts), "sentences", every=PROGRESS_SECONDS) as progress:
-            _write(args.output, ids, texts, _counted(parser.parse(texts, ids), progress), comments)
+        items = distinct(ids, texts)
+        log.info("%d sentences, %d of them distinct", len(texts), len(items))
+        todo = slice_of(items, *shard) if shard else list(zip(ids, texts, strict=True))
+        trees = parser.parse([text for _, text in todo], [name for name, _ in todo])
+        with Progress(len(todo), "sentences", every=PROGRESS_SECONDS) as progress:
+            if shard:
+                write_shard(args.output, items, shard, _counted(trees, progress), _provenance(parser))
+                log.info("shard %s: %d trees: %s", args.shard, len(todo), args.output)
+            else:
+                write_trees(args.output, ids, texts, _counted(trees, progress), _provenance(parser))
         log.info("parsed %d sentences, %.0f a second", progress.done, progress.rate)
     for kind, count in parser.counts.items():
         log.info("%d %s", count, kind)
+
+
+def _provenance(parser) -> list[str]:
+    """What makes the trees what they are, as comments."""
+    comments = [f"bove = {__version__}", *(f"{name} = {version(name)}" for name in ("stanza", "torch"))]
+    comments += [f"{kind}_sha256 = {digest}" for kind, digest in parser.hashes.items()]
+    return [*comments, f"max_tokens = {parser.max_tokens}"]
 
 
 def _check_relations(known, path, least) -> None:
@@ -108,15 +132,12 @@ def _counted(trees: Iterator[Sentence], progress: Progress) -> Iterator[Sentence
         progress.step()
 
 
-def _write(path, ids: Sequence[str], texts: Sequence[str], trees, comments) -> None:
+def write_trees(path, ids, texts, trees, comments) -> None:
+    """Write one tree for each id, in order; the comments stand above the first."""
     with gzip_text(path) as stream:
         for name, text, tree in zip(ids, texts, trees, strict=True):
             if tree.id != name:
                 raise AssertionError(f"tree {tree.id} where {name} was due")
-            write_conllu(stream, tree, _one_line(text), comments)
+            write_conllu(stream, tree, one_line(text), comments)
             comments = ()
-
-
-def _one_line(text: str) -> str:
-    """The text as UTF-8 can hold it, on one line."""
-    return " ".join(text.encode("utf-8", "replace").decode().split())
+    log.info("%d trees for %d scored pairs: %s", len(ids), len(ids) // 2, path)

@@ -27,6 +27,34 @@ CUT = "sentences longer than the limit, parsed in pieces"
 TOKENS = "tokens"
 
 
+def distinct(ids: Sequence[str], texts: Sequence[str]) -> list[tuple[str, str]]:
+    """(id, text) of the first appearance of every text, in order."""
+    first: dict[str, str] = {}
+    for name, text in zip(ids, texts, strict=True):
+        first.setdefault(text, name)
+    return [(name, text) for text, name in first.items()]
+
+
+def spread(ids: Sequence[str], texts: Sequence[str], trees: Iterator[Sentence]) -> Iterator[Sentence]:
+    """Yield one graph for every id, from the trees of the distinct texts in order.
+
+    All of these trees are asked for, so that whoever gives them can see the end.
+    """
+    known: dict[str, Sentence] = {}
+    for name, text in zip(ids, texts, strict=True):
+        if text not in known:
+            known[text] = next(trees)
+        tree = known[text]
+        yield Sentence(name, tree.forms, tree.tags, tree.heads, tree.relations)
+    for tree in trees:
+        raise AssertionError(f"a tree {tree.id} of no text")
+
+
+def one_line(text: str) -> str:
+    """A text as UTF-8 can hold it, on one line."""
+    return " ".join(text.encode("utf-8", "replace").decode().split())
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Compute in one thread: faster for models of this size, and the only way to equal results."""
@@ -108,7 +136,7 @@ class Parser:
         self.relations = frozenset(self._pipeline.processors["depparse"].get_known_relations())
 
     def parse(self, texts: Sequence[str], ids: Sequence[str] | None = None) -> Iterator[Sentence]:
-        """Yield one graph a text, in order; equal texts are parsed once.
+        """One graph a text, in order; equal texts are parsed once.
 
         A text without a token (blank, or of characters that can not be seen) gives a graph without tokens.
 
@@ -120,17 +148,7 @@ class Parser:
             BoveError: a text that Stanza can not parse, with its name.
         """
         names = [str(number) for number in range(1, len(texts) + 1)] if ids is None else ids
-        first: dict[str, str] = {}
-        for text, name in zip(texts, names, strict=True):
-            first.setdefault(text, name)
-        parsed: dict[str, Sentence] = {}
-        trees = self._parse_distinct(list(first.items()))
-        for text, name in zip(texts, names, strict=True):
-            while text not in parsed:
-                known, tree = next(trees)
-                parsed[known] = tree
-            tree = parsed[text]
-            yield Sentence(name, tree.forms, tree.tags, tree.heads, tree.relations)
+        return spread(names, texts, self._parse_distinct(distinct(names, texts)))
 
     def parse_tokens(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """Yield a tree of each sentence's own tokens, in order and under its id, a chunk at a time.
@@ -144,12 +162,10 @@ class Parser:
         while chunk := list(islice(waiting, CHUNK)):
             yield from self._parse_pieces([(s.id, self._cut([s.forms] if s.forms else [])) for s in chunk])
 
-    def _parse_distinct(self, items) -> Iterator[tuple[str, Sentence]]:
+    def _parse_distinct(self, items) -> Iterator[Sentence]:
         for start in range(0, len(items), CHUNK):
             chunk = items[start : start + CHUNK]
-            trees = self._parse_pieces([(name, self._pieces(text)) for text, name in chunk])
-            for (text, _), tree in zip(chunk, trees, strict=True):
-                yield text, tree
+            yield from self._parse_pieces([(name, self._pieces(text)) for name, text in chunk])
 
     def _parse_pieces(self, chunk) -> Iterator[Sentence]:
         """One graph for each (name, token lists) of a chunk, which is parsed at once."""

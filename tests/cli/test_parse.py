@@ -9,6 +9,7 @@ pytest.importorskip("stanza")
 from tiny_treebank import tiny_sentences, write_treebank
 
 from bove.cli.main import main
+from bove.text import parsing
 from bove.text.conll import read_sentences
 from bove.text.pairs import Pair, write_pairs
 from bove.text.vocabulary import Vocabulary
@@ -81,7 +82,9 @@ def test_the_first_tree_says_what_made_the_file(folder, parses):
     first, rest = text.split("\n\n", 1)
     report = json.loads((folder / "parser.json").read_text(encoding="utf-8"))
     assert f"# parser_sha256 = {report['state_sha256']}" in first
-    for name in ("bove", "stanza", "torch", "tagger_sha256"):
+    tagger = json.loads((folder / "tagger.json").read_text(encoding="utf-8"))
+    assert f"# tagger_sha256 = {tagger['state_sha256']}" in first and "# max_tokens = 30\n" in first
+    for name in ("bove", "stanza", "torch"):
         assert f"# {name} = " in first and f"# {name} = " not in rest
     assert "# text = The boy likes a horse. The girl sees it\n" in rest
 
@@ -89,6 +92,45 @@ def test_the_first_tree_says_what_made_the_file(folder, parses):
 def test_equal_input_gives_equal_bytes(folder, parses, tmp_path):
     assert parse(folder, tmp_path / "again.gz") == 0
     assert (tmp_path / "again.gz").read_bytes() == parses.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def chunked(folder):
+    """Parses in one go, with chunks of two."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parsing, "CHUNK", 2)
+        assert parse(folder, folder / "chunked.gz") == 0
+    return folder / "chunked.gz"
+
+
+def gather(folder, shards, output):
+    return main(
+        ["gather-parses", "--pairs", f"{folder}/pairs.jsonl", "--shards", *shards, "--output", str(output)]
+    )
+
+
+@pytest.mark.parametrize("total", [1, 3, 4, 6])
+def test_shards_together_are_equal_to_the_byte_to_parsing_at_once(
+    folder, chunked, tmp_path, monkeypatch, total
+):
+    monkeypatch.setattr(parsing, "CHUNK", 2)
+    shards = [f"{tmp_path}/{number}.gz" for number in range(1, total + 1)]
+    for number, shard in enumerate(shards, 1):
+        assert parse(folder, shard, "--shard", f"{number}/{total}") == 0
+    sizes = [len(list(read_sentences(shard))) for shard in shards]
+    assert sizes == {1: [7], 3: [2, 2, 3], 4: [2, 2, 2, 1], 6: [0, 2, 2, 0, 2, 1]}[total]
+    assert gather(folder, shards, tmp_path / "out.gz") == 0
+    assert (tmp_path / "out.gz").read_bytes() == chunked.read_bytes()
+
+
+def test_shards_that_do_not_belong_together_are_one_line(folder, tmp_path, capsys):
+    assert parse(folder, tmp_path / "1.gz", "--shard", "1/2") == 0
+    assert parse(folder, tmp_path / "2.gz", "--shard", "2/2", "--max-tokens", "29") == 0
+    capsys.readouterr()
+    assert gather(folder, [f"{tmp_path}/1.gz", f"{tmp_path}/2.gz"], tmp_path / "out.gz") == 2
+    lines = capsys.readouterr().err.strip().split("\n")
+    assert len(lines) == 1 and "2.gz: its max_tokens is 29, but that of" in lines[0]
+    assert not (tmp_path / "out.gz").exists()
 
 
 def test_the_log_counts_what_was_odd(folder, parses):
@@ -168,6 +210,8 @@ def test_own_parses_of_other_sentences_are_refused(folder, parses, tmp_path, cap
         ("--tagger t.pt --parser p.pt --max-tokens 9 --vocabulary v.json", "--min-coverage"),
         ("--tagger t.pt --parser p.pt --max-tokens 9", "t.pt: no such file"),
         ("--tagger t.pt --parser p.pt --max-tokens 0", "give 1 or more"),
+        ("--parses p.conllu --shard 1/2", "leave out --shard"),
+        ("--tagger t.pt --parser p.pt --max-tokens 9 --shard 3/2", "write NUMBER/HOW_MANY"),
     ],
 )
 def test_arguments_that_do_not_fit_are_one_line(folder, tmp_path, capsys, words, message):

@@ -46,11 +46,17 @@ class Checkout:
         done = self.snakemake("--dry-run", "--printshellcmds", *arguments)
         said = done.stdout + done.stderr
         assert done.returncode == 0, said
-        found, commands = jobs(said), re.findall(r"^Shell command: bove (.*)$", said, re.M)
+        found, commands = self.jobs(said), re.findall(r"^Shell command: bove (.*)$", said, re.M)
         assert len(commands) == sum(found.values())
         for command in commands:
             check(shlex.split(command))
         return found
+
+    @staticmethod
+    def jobs(text: str) -> dict[str, int]:
+        """The table of jobs that Snakemake prints, without its totals and the rules that only collect."""
+        counts = {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", text, re.M)}
+        return {rule: count for rule, count in counts.items() if rule not in ("total", "all", "default")}
 
 
 def check(words: list[str]) -> None:
@@ -61,12 +67,6 @@ def check(words: list[str]) -> None:
     parser.add_argument("--threads")
     parser.add_argument("--log")
     parser.parse_args(words[1:])
-
-
-def jobs(text: str) -> dict[str, int]:
-    """The table of jobs that Snakemake prints, without its totals and without the rules that only collect."""
-    counts = {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", text, re.M)}
-    return {rule: count for rule, count in counts.items() if rule not in ("total", "all", "default")}
 
 
 @pytest.fixture(scope="module")

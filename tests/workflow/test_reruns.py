@@ -140,6 +140,7 @@ CHANGES = [
     ("inference={iterations: 2}", {"infer": 4, "score": 2, "ablations": 1, "tables": 1}),
     ("vocabulary={min_words: 3}", {"vocabulary": 1, **AFTER_THE_VOCABULARY}),
     ("parser={max_tokens: 30}", {"evaluate_parser": 1, "parse": 2, **AFTER_PARSING}),
+    ("parser={shards: 2}", {"parse_shard": 4, "gather_parses": 2, **AFTER_PARSING}),
     ("systems=[word-vectors, bove]", {"score": 2, "ablations": 1, "tables": 1}),
     ("ablations={still: {model: {alpha: 0}}}", {"train_als": 1, "infer": 2, "score": 2, "ablations": 1}),
     ("ablations={silent: {scoring: {punctuation: false}}}", {"infer": 2, "score": 2, "ablations": 1}),
@@ -188,4 +189,24 @@ def test_a_finished_run_may_be_moved(finished, tmp_path):
     moved = tmp_path / "elsewhere"
     shutil.move(finished.folder, moved)
     finished.folder = finished.checkout.folder = moved
+    assert finished.planned() == {}
+
+
+def test_shards_give_the_same_trees_and_a_lost_one_is_parsed_alone(finished):
+    """Nothing after the trees runs again, for they are the same to the byte."""
+    trees = {name: finished.folder / f"results/small/parses/{name}.conllu.gz" for name in ("sts", "snli")}
+    before = {name: path.read_bytes() for name, path in trees.items()}
+    finished.write({**SMALL, "parser": {**SMALL["parser"], "shards": 2}})
+    files = ("--configfile", "config/config.yaml", "small.yaml")
+    done = finished.checkout.snakemake(*files, "--until", "gather_parses")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {name: path.read_bytes() for name, path in trees.items()} == before
+    assert finished.planned() == {}
+    trees["sts"].unlink()
+    (trees["sts"].with_name("sts") / "2-of-2.conllu.gz").unlink()
+    done = finished.checkout.snakemake("results/small/parses/sts.conllu.gz", *files)
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said
+    assert finished.checkout.jobs(said) == {"parse_shard": 1, "gather_parses": 1}
+    assert trees["sts"].read_bytes() == before["sts"]
     assert finished.planned() == {}

@@ -98,6 +98,20 @@ def test_own_parses_own_models_and_fewer_systems_mean_fewer_jobs(checkout, tmp_p
     assert not {"train_tagger", "train_parser", "evaluate_parser"} & set(loaded)
 
 
+def test_shards_are_jobs_of_their_own_for_what_is_parsed_here(checkout, tmp_path):
+    trees = _write(tmp_path / "trees.conllu")
+    own = {"parser": {"shards": 3}, "datasets": {"sts": {"parses": trees}}}
+    path = _write(tmp_path / "own.yaml", yaml.safe_dump(own))
+    sharded = {"parse_shard": 3, "gather_parses": 1}
+    plan = checkout.planned("--configfile", "config/config.yaml", path)
+    assert plan == {**ALWAYS, **_each(2), **DEMO, "train_als": 1, "parse": 1, **sharded}
+    said = checkout.snakemake("-n", "--printshellcmds", "--configfile", "config/config.yaml", path).stdout
+    commands = re.findall(r"^Shell command: bove (?:parse|gather-parses) .*$", said, re.M)
+    assert sorted(re.findall(r"--shard \S+", "\n".join(commands))) == [f"--shard {i}/3" for i in (1, 2, 3)]
+    [gathering] = (command for command in commands if "gather-parses" in command)
+    assert re.findall(r"(\d)-of-3\.conllu\.gz", gathering) == ["1", "2", "3"]
+
+
 def test_names_stay_as_written_and_no_default_key_leaks_into_a_named_configuration(checkout, paper_files):
     done = checkout.snakemake("--dry-run", "--configfile", "config/paper.yaml", "--config", "run=010")
     said = done.stdout + done.stderr
@@ -192,6 +206,7 @@ def test_what_only_a_comparison_reads_is_fetched_and_a_run_s_name_may_have_dots(
             "configuration: compare.x: vectors.file: absent.bin: no such file",
         ),
         ({"model": {"alpah": 1}}, "configuration: model.alpah: unknown key; did you mean alpha?"),
+        ({"parser": {"shards": 0}}, "configuration: parser.shards: 0 is not allowed; allowed: at least 1"),
         (
             {"treebank": {"train": "absent.conll"}},
             "configuration: treebank.train: absent.conll: no such file",

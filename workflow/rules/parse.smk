@@ -1,8 +1,11 @@
 # The tagger and the parser, and the data sets' sentences as trees. None of it needs the vocabulary.
 PARSER = CONFIG["parser"]
+SHARDS = PARSER["shards"]
 PARSED = [
     name for name, dataset in CONFIG["datasets"].items() if not dataset.get("parses")
 ]
+# With shards, the rule parse is left with own trees, which are taken over at once.
+SHARDED = PARSED if SHARDS > 1 else []
 
 if PARSER["source"] == "train":
     TAGGER_FILE = f"{RUN}/parser/tagger.pt"
@@ -132,6 +135,8 @@ rule parse:
         f"{RUN}/logs/parse/{{dataset}}.log",
     benchmark:
         f"{RUN}/benchmarks/parse/{{dataset}}.tsv"
+    wildcard_constraints:
+        dataset=one_of(name for name in CONFIG["datasets"] if name not in SHARDED),
     conda:
         ENVIRONMENT
     threads: 1
@@ -144,3 +149,60 @@ rule parse:
         code=fingerprint("bove.cli.parse"),
     shell:
         "bove parse --pairs {input.pairs:q} {params.parser} {params.limit} --output {output.parses:q} --log {log:q}"
+
+
+if SHARDED:
+
+    rule parse_shard:
+        input:
+            tagger=TAGGER_FILE,
+            parser=PARSER_FILE,
+            pairs=rules.pairs.output.pairs,
+        output:
+            parses=f"{RUN}/parses/{{dataset}}/{{shard}}-of-{{shards}}.conllu.gz",
+        log:
+            f"{RUN}/logs/parse/{{dataset}}/{{shard}}-of-{{shards}}.log",
+        benchmark:
+            f"{RUN}/benchmarks/parse/{{dataset}}/{{shard}}-of-{{shards}}.tsv"
+        wildcard_constraints:
+            dataset=one_of(SHARDED),
+            shard="[0-9]+",
+            shards="[0-9]+",
+        conda:
+            ENVIRONMENT
+        threads: 1
+        resources:
+            mem_mb=3000,
+            runtime=120,
+        params:
+            limit=flags(PARSER, "max_tokens"),
+            code=fingerprint("bove.cli.parse"),
+        shell:
+            "bove parse --pairs {input.pairs:q} --tagger {input.tagger:q} --parser {input.parser:q} {params.limit}"
+            " --shard {wildcards.shard}/{wildcards.shards} --output {output.parses:q} --log {log:q}"
+
+    rule gather_parses:
+        input:
+            shards=[
+                f"{RUN}/parses/{{dataset}}/{number}-of-{SHARDS}.conllu.gz"
+                for number in range(1, SHARDS + 1)
+            ],
+            pairs=rules.pairs.output.pairs,
+        output:
+            parses=f"{RUN}/parses/{{dataset}}.conllu.gz",
+        log:
+            f"{RUN}/logs/gather_parses/{{dataset}}.log",
+        benchmark:
+            f"{RUN}/benchmarks/gather_parses/{{dataset}}.tsv"
+        wildcard_constraints:
+            dataset=one_of(SHARDED),
+        conda:
+            ENVIRONMENT
+        threads: 1
+        resources:
+            mem_mb=2000,
+            runtime=20,
+        params:
+            code=fingerprint("bove.cli.gather_parses"),
+        shell:
+            "bove gather-parses --pairs {input.pairs:q} --shards {input.shards:q} --output {output.parses:q} --log {log:q}"
