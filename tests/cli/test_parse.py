@@ -133,6 +133,20 @@ def test_shards_that_do_not_belong_together_are_one_line(folder, tmp_path, capsy
     assert not (tmp_path / "out.gz").exists()
 
 
+def test_stanza_s_own_reader_takes_the_file(parses):
+    from stanza.utils.conll import CoNLL
+
+    text = gzip.decompress(parses.read_bytes()).decode()
+    found = CoNLL.conll2doc(input_str=text).sentences
+    expected = [tree for tree in read_sentences(parses) if tree.forms]
+    assert [sentence.sent_id for sentence in found] == [tree.id for tree in expected]
+    for sentence, tree in zip(found, expected, strict=True):
+        assert tuple(word.text for word in sentence.words) == tree.forms
+        assert tuple(word.head for word in sentence.words) == tree.heads
+        assert tuple(word.xpos for word in sentence.words) == tree.tags
+        assert tuple(word.deprel for word in sentence.words) == tree.relations
+
+
 def test_the_log_counts_what_was_odd(folder, parses):
     log = (folder / "parse.log").read_text(encoding="utf-8")
     assert "8 sentences, 7 of them distinct" in log
