@@ -12,6 +12,8 @@ from pathlib import Path, PurePosixPath
 from bove.errors import BoveError
 
 DOWNLOADS = "results/downloads"
+# Keys of the section parser that name files of Stanza.
+PARSER_FILES = ("tagger", "parser", "lemmatizer", "pretrain", "charlm_forward", "charlm_backward")
 _PREFIX = "source:"
 
 
@@ -22,8 +24,9 @@ def references(config: dict) -> Iterator[tuple[str, str]]:
     key = "file" if config["vectors"]["source"] == "load" else "text"
     yield f"vectors.{key}", config["vectors"][key]
     if config["parser"]["source"] == "load":
-        for key in ("tagger", "parser"):
-            yield f"parser.{key}", config["parser"][key]
+        for key in PARSER_FILES:
+            if key in config["parser"]:
+                yield f"parser.{key}", config["parser"][key]
     for name, dataset in config["datasets"].items():
         if "parses" in dataset:
             yield f"datasets.{name}.parses", dataset["parses"]

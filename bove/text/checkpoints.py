@@ -27,6 +27,27 @@ _PLACES = (
 _KIND_SIGNS = {"tagger": "upos", "parser": "deprel"}
 
 
+def load_safely(path: str | Path, kind: str):
+    """What a file of PyTorch holds, of tensors and plain values only.
+
+    Raises:
+        BoveError: no such file, or one that can not be read so.
+    """
+    import pickle
+
+    import torch
+
+    if not Path(path).is_file():
+        raise BoveError(f"{path}: no such file; check the path")
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, KeyError, UnicodeDecodeError) as e:
+        reason = str(e).split("\n")[0][:120]
+        raise BoveError(
+            f"{path}: not a Stanza {kind} that can be read safely ({reason}); make or fetch it again"
+        ) from e
+
+
 def read_checkpoint(path: str | Path, kind: str) -> dict:
     """A tagger's or parser's file as a dictionary.
 
@@ -37,19 +58,7 @@ def read_checkpoint(path: str | Path, kind: str) -> dict:
     Raises:
         BoveError: no such file, not a model, or one of another kind.
     """
-    import pickle
-
-    import torch
-
-    if not Path(path).is_file():
-        raise BoveError(f"{path}: no such file; train a {kind}, or check the path")
-    try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, KeyError, UnicodeDecodeError) as e:
-        reason = str(e).split("\n")[0][:120]
-        raise BoveError(
-            f"{path}: not a Stanza {kind} that can be read safely ({reason}); train it again"
-        ) from e
+    content = load_safely(path, kind)
     if not isinstance(content, dict) or not {"model", "vocab", "config"} <= content.keys():
         raise BoveError(f"{path}: not a Stanza model; give the file that `bove train-{kind}` wrote")
     if "deprel" in content["vocab"] and kind == "tagger":
@@ -59,16 +68,6 @@ def read_checkpoint(path: str | Path, kind: str) -> dict:
             f"{path}: a Stanza model, but no {kind}; give the file that `bove train-{kind}` wrote"
         )
     return content
-
-
-def check_alone(path: str | Path, content: dict) -> None:
-    """Raise BoveError for a model that needs further files, as Stanza's published ones do."""
-    needs = [name for name in ("pretrain", "charlm", "bert_model") if content["config"].get(name)]
-    if needs:
-        raise BoveError(
-            f"{path}: needs further files ({', '.join(needs)}), which `bove parse` does not take; parse with "
-            f"Stanza yourself and give the trees with --parses, or train on your treebank"
-        )
 
 
 def write_checkpoint(path: str | Path, content: dict, kind: str, conventions: Conventions) -> None:

@@ -8,16 +8,19 @@ import json
 import logging
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 
 from bove.errors import BoveError
+from bove.files import sha256
 from bove.text import tokens
-from bove.text.checkpoints import check_alone, read_checkpoint, read_conventions, state_hash
+from bove.text.checkpoints import read_checkpoint, read_conventions, state_hash
 from bove.text.conll import Sentence
 from bove.text.conventions import Conventions
+from bove.text.foundations import read_foundation, settings
 
 CHUNK = 256  # texts at a time; larger chunks are no faster
 # Kinds that `Parser.parse` counts.
@@ -68,11 +71,19 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def pipeline(tagger: str | Path | None = None, parser: str | Path | None = None):
-    """A Stanza pipeline for ready-made tokens, from model files alone; without a tagger, tags are given."""
+def pipeline(
+    tagger: str | Path | None = None,
+    parser: str | Path | None = None,
+    lemmatizer: str | Path | None = None,
+    **more: str,
+):
+    """A Stanza pipeline for ready-made tokens, from files alone; without a tagger, tags are given.
+
+    Further settings are those of Stanza, such as where a model's word vectors lie.
+    """
     import stanza
 
-    models = {"pos": tagger, "depparse": parser}
+    models = {"pos": tagger, "lemma": lemmatizer, "depparse": parser}
     paths = {f"{name}_model_path": str(path) for name, path in models.items() if path is not None}
     processors = {"tokenize": "custom"} | {
         name: "custom" for name, path in models.items() if path is not None
@@ -94,6 +105,7 @@ def pipeline(tagger: str | Path | None = None, parser: str | Path | None = None)
                 depparse_pretagged=True,
                 depparse_resolve_head_constraints=False,  # a repair for Universal Dependencies alone
                 **paths,
+                **more,
             )
         finally:
             logging.getLogger("stanza").setLevel(level)
@@ -105,12 +117,17 @@ class Parser:
     Attributes:
         conventions: how text is divided and written.
         relations: labels that the parser can give.
-        hashes: SHA-256 of the weights of "tagger" and "parser".
+        hashes: SHA-256 of the weights of "tagger" and "parser", and of the further files.
         counts: kinds of texts seen so far, and tokens; equal texts are counted once a call.
     """
 
     def __init__(
-        self, tagger: str | Path, parser: str | Path, max_tokens: int, conventions: Conventions | None = None
+        self,
+        tagger: str | Path,
+        parser: str | Path,
+        max_tokens: int,
+        conventions: Conventions | None = None,
+        further: Mapping[str, str | Path] | None = None,
     ):
         """Load the models.
 
@@ -118,21 +135,34 @@ class Parser:
             tagger, parser: files from `bove train-tagger` and `bove train-parser`, or of Stanza.
             max_tokens: a longer sentence is cut into pieces of so many tokens, each with a root of its own.
             conventions: by default those that the parser's file holds, or else the defaults.
+            further: files that the two models need, by their names in `foundations.NAMES`.
 
         Raises:
-            BoveError: a file that is missing, of another kind, or in need of further files.
+            BoveError: a file that is missing, of another kind, or in need of files that are not given.
         """
         if max_tokens < 1:
             raise BoveError(f"at most {max_tokens} tokens a sentence: give 1 or more")
         models = {"tagger": read_checkpoint(tagger, "tagger"), "parser": read_checkpoint(parser, "parser")}
-        for path, content in zip((tagger, parser), models.values(), strict=True):
-            check_alone(path, content)
+        further = further or {}
+        processors = {"pos": (tagger, models["tagger"]), "depparse": (parser, models["parser"])}
+        for name, path in further.items():
+            content = read_foundation(name, path)
+            processors |= {"lemma": (path, content)} if name == "lemmatizer" else {}
+        told = settings(processors, further)
         self.max_tokens = max_tokens
         self.conventions = conventions or read_conventions(models["parser"]) or Conventions()
         self.hashes = {kind: state_hash(content) for kind, content in models.items()}
+        self.hashes |= {name: sha256(path) for name, path in further.items()}
         self.counts: Counter[str] = Counter()
         with one_thread():
-            self._pipeline = pipeline(tagger, parser)
+            try:
+                self._pipeline = pipeline(tagger, parser, further.get("lemmatizer"), **told)
+            except (RuntimeError, ValueError, KeyError, AttributeError, TypeError, OSError) as e:
+                files = ", ".join(map(str, (tagger, parser, *further.values())))
+                raise BoveError(
+                    f"{files}: Stanza can not load them together ({type(e).__name__}: {e}); give files that "
+                    f"were made for each other, by a version of Stanza near {version('stanza')}"
+                ) from e
         self.relations = frozenset(self._pipeline.processors["depparse"].get_known_relations())
 
     def parse(self, texts: Sequence[str], ids: Sequence[str] | None = None) -> Iterator[Sentence]:

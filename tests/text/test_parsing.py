@@ -268,5 +268,5 @@ def test_a_model_of_stanza_alone_gets_the_default_conventions(models, tmp_path):
     assert Parser(tagger, tmp_path / "own.pt", max_tokens=9).conventions == Conventions()
     content["config"]["charlm"] = True
     torch.save(content, tmp_path / "own.pt")
-    with pytest.raises(BoveError, match="needs further files"):
+    with pytest.raises(BoveError, match="needs further files: give --charlm-forward, --charlm-backward"):
         Parser(tagger, tmp_path / "own.pt", max_tokens=9)

@@ -112,6 +112,25 @@ def test_shards_are_jobs_of_their_own_for_what_is_parsed_here(checkout, tmp_path
     assert re.findall(r"(\d)-of-3\.conllu\.gz", gathering) == ["1", "2", "3"]
 
 
+def test_models_and_what_they_need_are_fetched_and_named(checkout, tmp_path):
+    names = ("tagger", "parser", "lemmatizer", "pretrain", "charlm_forward", "charlm_backward")
+    own = {
+        "sources": {f"en-{name}": {"url": f"https://x.example/{name}.pt"} for name in names},
+        "parser": {"source": "load", "shards": 2, **{name: f"source:en-{name}" for name in names}},
+    }
+    path = _write(tmp_path / "own.yaml", yaml.safe_dump(own))
+    done = checkout.snakemake("-n", "--printshellcmds", "--configfile", "config/config.yaml", path)
+    plan = checkout.planned("--configfile", "config/config.yaml", path)
+    assert {rule: n for rule, n in plan.items() if rule.startswith(("fetch", "parse", "train_"))} == {
+        **{f"fetch_en_{name}": 1 for name in names},
+        "parse_shard": 4,
+        "train_als": 1,
+        "train_vectors": 1,
+    }
+    flags = " ".join(f"--{name.replace('_', '-')} results/downloads/en-{name}" for name in names)
+    assert done.stdout.count(f"{flags} --max-tokens") == 4
+
+
 def test_names_stay_as_written_and_no_default_key_leaks_into_a_named_configuration(checkout, paper_files):
     done = checkout.snakemake("--dry-run", "--configfile", "config/paper.yaml", "--config", "run=010")
     said = done.stdout + done.stderr

@@ -158,18 +158,28 @@ def dataset_flags(name):
 
 
 def parse_inputs(dataset, tagger, parser):
-    """What the trees of a data set come from: the user's own file, or the two models."""
+    """What the trees of a data set come from: the user's own file, or the two models and what these need."""
     own = CONFIG["datasets"][dataset].get("parses")
-    return {"parses": located(own)} if own else {"tagger": tagger, "parser": parser}
+    section = CONFIG["parser"]
+    further = {
+        name: located(section[name])
+        for name in sources.PARSER_FILES[2:]
+        if section["source"] == "load" and name in section
+    }
+    return (
+        {"parses": located(own)}
+        if own
+        else {"tagger": tagger, "parser": parser, **further}
+    )
 
 
 def parse_flags(wildcards, input):
     """Command-line flags for either."""
     return shlex.join(
         word
-        for name in ("parses", "tagger", "parser")
+        for name in ("parses", *sources.PARSER_FILES)
         if name in input.keys()
-        for word in (f"--{name}", input[name])
+        for word in (f"--{name.replace('_', '-')}", input[name])
     )
 
 

@@ -155,8 +155,11 @@ if SHARDED:
 
     rule parse_shard:
         input:
-            tagger=TAGGER_FILE,
-            parser=PARSER_FILE,
+            unpack(
+                lambda wildcards: parse_inputs(
+                    wildcards.dataset, TAGGER_FILE, PARSER_FILE
+                )
+            ),
             pairs=rules.pairs.output.pairs,
         output:
             parses=f"{RUN}/parses/{{dataset}}/{{shard}}-of-{{shards}}.conllu.gz",
@@ -175,10 +178,11 @@ if SHARDED:
             mem_mb=3000,
             runtime=120,
         params:
+            parser=parse_flags,
             limit=flags(PARSER, "max_tokens"),
             code=fingerprint("bove.cli.parse"),
         shell:
-            "bove parse --pairs {input.pairs:q} --tagger {input.tagger:q} --parser {input.parser:q} {params.limit}"
+            "bove parse --pairs {input.pairs:q} {params.parser} {params.limit}"
             " --shard {wildcards.shard}/{wildcards.shards} --output {output.parses:q} --log {log:q}"
 
     rule gather_parses:
