@@ -111,6 +111,18 @@ def pipeline(
             logging.getLogger("stanza").setLevel(level)
 
 
+def _load(tagger, parser, further, told):
+    """The pipeline of a parser, or a BoveError that names its files."""
+    try:
+        return pipeline(tagger, parser, further.get("lemmatizer"), **told)
+    except (RuntimeError, ValueError, KeyError, AttributeError, TypeError, OSError) as e:
+        files = ", ".join(map(str, (tagger, parser, *further.values())))
+        raise BoveError(
+            f"{files}: Stanza can not load them together ({type(e).__name__}: {e}); give files that were "
+            f"made for each other, by a version of Stanza near {version('stanza')}"
+        ) from e
+
+
 class Parser:
     """Tagger and parser, loaded once.
 
@@ -155,14 +167,7 @@ class Parser:
         self.hashes |= {name: sha256(path) for name, path in further.items()}
         self.counts: Counter[str] = Counter()
         with one_thread():
-            try:
-                self._pipeline = pipeline(tagger, parser, further.get("lemmatizer"), **told)
-            except (RuntimeError, ValueError, KeyError, AttributeError, TypeError, OSError) as e:
-                files = ", ".join(map(str, (tagger, parser, *further.values())))
-                raise BoveError(
-                    f"{files}: Stanza can not load them together ({type(e).__name__}: {e}); give files that "
-                    f"were made for each other, by a version of Stanza near {version('stanza')}"
-                ) from e
+            self._pipeline = _load(tagger, parser, further, told)
         self.relations = frozenset(self._pipeline.processors["depparse"].get_known_relations())
 
     def parse(self, texts: Sequence[str], ids: Sequence[str] | None = None) -> Iterator[Sentence]:
