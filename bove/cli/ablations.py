@@ -3,15 +3,14 @@
 import dataclasses
 import io
 import logging
-from pathlib import Path
 
+from bove.cli.outputs import add_development_argument, write_files
 from bove.errors import BoveError
 from bove.evaluate.ablations import Ablations, ablation_table, compare, panels, write_csv
 from bove.evaluate.plots import draw_ablations, figure_files
 from bove.evaluate.results import results_of
 from bove.evaluate.scores import Scores, read_scores
 from bove.evaluate.tables import UNDEFINED
-from bove.files import atomic_write
 
 log = logging.getLogger("bove")
 
@@ -27,14 +26,7 @@ def register(parser) -> None:
     )
     parser.add_argument("--base", required=True, metavar="NAME", help="variant to hold the others against")
     parser.add_argument("--system", default="bove", help="system whose scores count (default bove)")
-    parser.add_argument(
-        "--development",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="DATASET",
-        help="data sets on which hyperparameters were chosen, to be marked",
-    )
+    add_development_argument(parser)
     parser.add_argument(
         "--output", required=True, help="folder that gets ablations.csv, ablations.md, ablations.svg and .png"
     )
@@ -58,12 +50,8 @@ def run(args) -> None:
     table, stream = ablation_table(ablations), io.StringIO()
     write_csv(stream, comparisons)
     figure = figure_files(draw_ablations, panels(ablations), ablations.variants, args.base)
-    texts = {"csv": stream.getvalue().encode(), "md": table.encode()}
-    for kind, content in (texts | figure).items():
-        path = Path(args.output) / f"ablations.{kind}"
-        with atomic_write(path, "wb") as file:
-            file.write(content)
-        log.info("wrote %s", path)
+    contents = {"csv": stream.getvalue(), "md": table} | figure
+    write_files(args.output, {f"ablations.{kind}": content for kind, content in contents.items()})
     for c in comparisons:
         if c.result.value is None:
             log.warning(

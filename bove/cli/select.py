@@ -6,6 +6,7 @@ import logging
 import shutil
 from pathlib import Path
 
+from bove.cli.outputs import write_files
 from bove.errors import BoveError
 from bove.evaluate.results import results_of
 from bove.evaluate.scores import Scores, read_scores
@@ -20,7 +21,7 @@ from bove.evaluate.selection import (
     summarise,
     write_csv,
 )
-from bove.files import atomic_path, atomic_write
+from bove.files import atomic_path
 
 log = logging.getLogger("bove")
 MODEL_FILES = ("model.safetensors", "log.csv", "times.csv")
@@ -132,8 +133,5 @@ def _write(folder, candidates, decided: dict, table: str) -> None:
         "candidates.csv": stream.getvalue(),
         "candidates.md": table,
     }
-    for name, text in texts.items():
-        with atomic_write(Path(folder) / name) as file:
-            file.write(text)
-        log.info("wrote %s", Path(folder) / name)
+    write_files(folder, texts)
     print(table, end="")

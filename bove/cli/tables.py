@@ -2,13 +2,12 @@
 
 import io
 import logging
-from pathlib import Path
 
+from bove.cli.outputs import add_development_argument, write_files
 from bove.errors import BoveError
 from bove.evaluate.results import Result, results_of, write_csv
 from bove.evaluate.scores import Scores, read_scores
 from bove.evaluate.tables import UNDEFINED, task_table
-from bove.files import atomic_write
 
 log = logging.getLogger("bove")
 
@@ -18,14 +17,7 @@ def register(parser) -> None:
         "--scores", required=True, nargs="+", action="extend", help="scores.parquet of each data set"
     )
     parser.add_argument("--output", required=True, help="folder that gets scores.csv, sts.md and snli.md")
-    parser.add_argument(
-        "--development",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="DATASET",
-        help="data sets on which hyperparameters were chosen, to be marked in the tables",
-    )
+    add_development_argument(parser)
 
 
 def run(args) -> None:
@@ -41,11 +33,7 @@ def run(args) -> None:
         "sts.md": task_table("similarity", results, labels, args.development),
         "snli.md": task_table("entailment", results, labels, args.development),
     }
-    for name, text in {"scores.csv": stream.getvalue(), **markdown}.items():
-        path = Path(args.output) / name
-        with atomic_write(path) as file:
-            file.write(text)
-        log.info("wrote %s", path)
+    write_files(args.output, {"scores.csv": stream.getvalue(), **markdown})
     _log_undefined(results)
     print("\n".join(markdown.values()), end="")
 

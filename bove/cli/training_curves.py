@@ -1,15 +1,11 @@
 """`bove training`: how L fell, by seconds and by term, in one training or several."""
 
 import io
-import logging
-from pathlib import Path
 
+from bove.cli.outputs import write_files
 from bove.errors import BoveError
 from bove.evaluate.plots import draw_training, figure_files
 from bove.evaluate.training_runs import read_run, training_table, write_csv
-from bove.files import atomic_write
-
-log = logging.getLogger("bove")
 
 
 def register(parser) -> None:
@@ -36,10 +32,6 @@ def run(args) -> None:
     curves = [read_run(*files) for files in args.runs]
     table, stream = training_table(curves), io.StringIO()
     write_csv(stream, curves)
-    texts = {"csv": stream.getvalue().encode(), "md": table.encode()}
-    for kind, content in (texts | figure_files(draw_training, curves)).items():
-        path = Path(args.output) / f"training.{kind}"
-        with atomic_write(path, "wb") as file:
-            file.write(content)
-        log.info("wrote %s", path)
+    contents = {"csv": stream.getvalue(), "md": table} | figure_files(draw_training, curves)
+    write_files(args.output, {f"training.{kind}": content for kind, content in contents.items()})
     print(table, end="")
