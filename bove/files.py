@@ -14,6 +14,7 @@ from typing import IO
 from bove.errors import BoveError
 
 GZIP_MAGIC = b"\x1f\x8b"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _UMASK = os.umask(0)
 os.umask(_UMASK)
 
@@ -49,14 +50,22 @@ def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int,
         for number, raw in enumerate(stream, 1):
             try:
                 line = raw.decode(encoding)
-            except UnicodeDecodeError as e:
-                raise BoveError(
-                    f"{path}, line {number}: byte 0x{raw[e.start]:02x} is not {encoding}; "
-                    f"give the file's encoding (often latin-1 or cp1252) or convert it to UTF-8"
-                ) from e
+            except UnicodeError as e:
+                raise _encoding_error(path, number, raw, encoding, e) from e
             if number == 1:
                 line = line.removeprefix("\ufeff")
             yield number, line.removesuffix("\n").removesuffix("\r")
+
+
+def _encoding_error(path, number, raw, encoding, error) -> BoveError:
+    if number == 1 and raw.startswith(_UTF_16):
+        return BoveError(f"{path}: UTF-16 text; convert it to UTF-8 (such as with: iconv -f UTF-16 -t UTF-8)")
+    # Some encodings do not say where they failed.
+    byte = f"byte 0x{raw[error.start]:02x}" if isinstance(error, UnicodeDecodeError) else "something"
+    return BoveError(
+        f"{path}, line {number}: {byte} is not {encoding}; "
+        f"give the file's encoding (often latin-1 or cp1252) or convert it to UTF-8"
+    )
 
 
 @contextmanager

@@ -4,8 +4,8 @@ import argparse
 import logging
 from collections import Counter
 
+from bove.cli.reading import read_files
 from bove.errors import BoveError
-from bove.text.conll import read_sentences
 from bove.text.graphs import Counts, encode, save_graphs
 from bove.text.vectors import WordVectors
 from bove.text.vocabulary import Vocabulary
@@ -38,19 +38,12 @@ def run(args: argparse.Namespace) -> None:
         raise BoveError(f"--min-coverage {least}: not between 0 and 1; give a share such as 0.95")
     vocabulary = Vocabulary.load(args.vocabulary)
     vectors = WordVectors.open(args.vectors) if args.vectors else None
-    oddities: Counter = Counter()
     counts = Counts()
-    sentences = (
-        sentence
-        for path in args.sentences
-        for sentence in read_sentences(path, args.columns, args.encoding, oddities)
-    )
+    sentences = read_files(args.sentences, args.columns, args.encoding)
     graphs = encode(sentences, vocabulary, vectors, counts)
     source = ", ".join(args.sentences)
     if not graphs.n_graphs:
         raise BoveError(f"{source}: no sentences; check the file")
-    for kind, count in oddities.items():
-        log.info("%d %s", count, kind)
     _log_counts(graphs, counts, vocabulary)
     for kind, names, coverage in (
         ("relation", counts.new_relations, counts.relation_coverage),

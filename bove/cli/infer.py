@@ -89,6 +89,7 @@ def _word_vectors(args) -> None:
             rows.append(tuple(map(row_of, kept)))
             found.append(len(known))
             tokens += len(sentence.forms)
+    _check_ids(", ".join(args.sentences), ids)
     bags = {bag: b for b, bag in enumerate(dict.fromkeys(rows))}
     index = [bags[bag] for bag in rows]
     with BagWriter(
@@ -107,9 +108,21 @@ def _word_vectors(args) -> None:
         log_left_out(found, [len(row) for row in rows])
 
 
+def _check_ids(where, ids) -> None:
+    """A bag is found by its sentence's id, so none may stand twice."""
+    seen: set[str] = set()
+    for name in ids:
+        if name in seen:
+            raise BoveError(
+                f"{where}: two sentences have the id {name!r}; give each its own in a comment '# sent_id = …'"
+            )
+        seen.add(name)
+
+
 def _infer(args) -> None:
     model, corpus = Model.load(args.model), load_graphs(args.graphs)
     model.check(corpus, args.graphs)
+    _check_ids(args.graphs, corpus.ids)
     if args.batch_tokens < 1 or (args.iterations is not None and args.iterations < 1):
         raise BoveError("--batch-tokens and --iterations must be at least 1")
     if len(corpus.extra) and corpus.extra.shape[1] != model.rank:

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 
 from bove import __version__
+from bove.cli.reading import add_strict_argument
 from bove.files import atomic_write, sha256
 
 log = logging.getLogger("bove")
@@ -26,6 +27,7 @@ def register(parser: argparse.ArgumentParser) -> None:
         "--columns", choices=("gold", "predicted"), default="gold", help="of CoNLL-2009 files"
     )
     parser.add_argument("--encoding", default="utf-8", help="of both files (default utf-8)")
+    add_strict_argument(parser)
     parser.add_argument("--preset", required=True, choices=("tiny", "demo", "full"), help="sizes and steps")
     parser.add_argument(
         "--option",
@@ -59,7 +61,7 @@ def train_kind(kind: str, args: argparse.Namespace) -> None:
         log.info("training takes one thread: others make it slower, and its result vary")
     oddities: dict[str, Counter] = {"training": Counter(), "development": Counter()}
     training, development = (
-        read_sentences(path, args.columns, args.encoding, counts)
+        read_sentences(path, args.columns, args.encoding, counts, args.strict)
         for path, counts in zip((args.treebank, args.dev), oddities.values(), strict=True)
     )
     with stanza_messages():

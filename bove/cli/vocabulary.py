@@ -2,9 +2,8 @@
 
 import argparse
 import logging
-from collections import Counter
 
-from bove.text.conll import read_sentences
+from bove.cli.reading import add_strict_argument, read_files
 from bove.text.vocabulary import UNKNOWN_RELATION, Vocabulary
 from bove.text.vocabulary_counts import build
 from bove.text.words import LOOKUP
@@ -21,6 +20,7 @@ def register(parser: argparse.ArgumentParser) -> None:
         "--columns", choices=("gold", "predicted"), required=True, help="columns of CoNLL-2009"
     )
     parser.add_argument("--encoding", default="utf-8", help="of the treebank (default utf-8)")
+    add_strict_argument(parser)
     parser.add_argument("--min-words", type=int, required=True, help="least count of a word form")
     parser.add_argument("--min-tags", type=int, required=True, help="least count of a tag")
     parser.add_argument("--min-relations", type=int, required=True, help="least count of a relation")
@@ -62,17 +62,10 @@ def register(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    counts: Counter = Counter()
-    sentences = (
-        sentence
-        for path in args.treebank
-        for sentence in read_sentences(path, args.columns, args.encoding, counts)
-    )
+    sentences = read_files(args.treebank, args.columns, args.encoding, args.strict, "treebank: ")
     thresholds = {"words": args.min_words, "tags": args.min_tags, "relations": args.min_relations}
     options = {name: getattr(args, name) for name in OPTIONS}
     vocabulary = build(sentences, thresholds, options)
-    for kind, count in counts.items():
-        log.info("treebank: %d %s", count, kind)
     _log_vocabulary(vocabulary)
     vocabulary.save(args.output)
 

@@ -3,7 +3,8 @@ r"""CoNLL-2009 and CoNLL-U files as streams of sentences.
 CoNLL-2009 columns: ID FORM LEMMA PLEMMA POS PPOS FEAT PFEAT HEAD PHEAD DEPREL PDEPREL, then any number of
 columns about predicates, which are not read. CoNLL-U columns: ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL
 DEPS MISC; its multiword ranges (1-2) and empty nodes (8.1) are no tokens. Cells are separated by tabs alone.
-A line that starts with `#` is a comment: a row starts with its number. Sentences end at blank lines.
+A line that starts with `#` is a comment: a row starts with its number. Sentences end at blank lines, lines at
+\n or \r\n.
 """
 
 import re
@@ -15,23 +16,20 @@ from typing import IO, NamedTuple
 
 from bove.errors import BoveError
 from bove.files import read_lines
+from bove.oddities import note
+from bove.text.trees import oddities
 
-# Kinds of oddity that are counted, and raised when reading is strict.
-NO_HEAD = "tokens without a head"
-OUT_OF_RANGE = "heads beyond the sentence"
-NEGATIVE = "negative heads"
-SELF_LOOP = "tokens that head themselves"
-CYCLE = "sentences with a cycle"
-NO_ROOT = "sentences without a root"
-TWO_ROOTS = "sentences with several roots"
-# Kinds that are only counted.
+# Kinds of oddity that are only counted; what keeps a sentence from being a tree is in bove.text.trees.
 NO_TAG = "tokens without a tag"
+NO_LABEL = "tokens with a head but no label"
+REPEATED_ID = "sentence ids that stood before"
+NO_TOKENS = "sentences without tokens"
 INNER_COMMENT = "comments inside a sentence"
 RANGE = "multiword ranges (no tokens)"
 EMPTY_NODE = "empty nodes (no tokens)"
 
 _SENT_ID = re.compile(r"#[ \t]*sent_id[ \t]*=[ \t]*(.*?)[ \t]*$")
-_NUMBER = re.compile(r"-?[0-9]+$")
+_NUMBER = re.compile(r"-?[0-9]{1,18}$")
 _RANGE = re.compile(r"[0-9]+-[0-9]+$")
 _EMPTY_NODE = re.compile(r"[0-9]+\.[0-9]+$")
 
@@ -81,12 +79,13 @@ def read_sentences(
     A sentence is named by its `sent_id` comment, or else numbered from 1. A block of comments with a
     `sent_id` and no rows is an empty sentence. A CoNLL-U token's tag is its XPOS, or its UPOS where there is
     none. A head beyond the sentence or below 0 becomes -1; cycles, self-loops and any number of roots stay.
+    An id may stand twice.
 
     Args:
         path: the file, gzip or not.
         columns: "gold" or "predicted" tag, head and label of CoNLL-2009; CoNLL-U has one set.
         encoding: of the text.
-        counts: gets the number of odd things, by kind.
+        counts: gets the number of odd things, by kind; if it is an Oddities, their lines too.
         strict: raise at the first odd tree instead of counting it.
 
     Raises:
@@ -96,15 +95,21 @@ def read_sentences(
         raise BoveError(f"columns {columns!r}: unknown; choose gold or predicted")
     _check_encoding(encoding)
     counts = Counter() if counts is None else counts
-    layout, number, tokens, headed = None, 0, 0, False
+    layout, number, tokens, headed, names = None, 0, 0, False, set()
     for comments, rows in _blocks(path, encoding, counts):
-        name = next((m[1] for m in map(_SENT_ID.match, comments) if m), None)
+        place, name = next(((n, m[1]) for n, line in comments if (m := _SENT_ID.match(line))), (0, None))
         if not rows and name is None:
             continue
+        if name in names:
+            note(counts, REPEATED_ID, place)
+        if name is not None:
+            names.add(name)
         if rows and layout is None:
             layout = _find_layout(path, *rows[0], columns)
         number += 1
         sentence = _sentence(path, name or str(number), rows, layout, counts, strict)
+        if not sentence.forms:
+            note(counts, NO_TOKENS, rows[0][0] if rows else place)
         tokens += len(sentence.forms)
         headed = headed or any(head >= 0 for head in sentence.heads)
         yield sentence
@@ -118,27 +123,32 @@ def read_sentences(
 def _check_encoding(encoding) -> None:
     try:
         sound = "\n\t#".encode(encoding) == b"\n\t#"
-    except LookupError:
+    except (LookupError, ValueError):
         sound = False
     if not sound:
         raise BoveError(f"encoding {encoding!r}: unknown, or not built on ASCII; name one such as latin-1")
 
 
-def _blocks(path, encoding, counts) -> Iterator[tuple[list[str], list[tuple[int, str]]]]:
-    """Comments and numbered rows of each run of lines between blank ones."""
-    comments: list[str] = []
+def _blocks(path, encoding, counts) -> Iterator[tuple[list[tuple[int, str]], list[tuple[int, str]]]]:
+    """Numbered comments and numbered rows of each run of lines between blank ones."""
+    comments: list[tuple[int, str]] = []
     rows: list[tuple[int, str]] = []
     for number, line in read_lines(path, encoding):
+        if "\r" in line.rstrip("\r"):
+            raise BoveError(
+                f"{path}, line {number}: a carriage return inside the line; end lines with line feeds "
+                f"(such as with: tr '\\r' '\\n')"
+            )
         if not line.strip(" \t\r"):
             if comments or rows:
                 yield comments, rows
             comments, rows = [], []
         elif not line.startswith("#"):
-            rows.append((number, line))
+            rows.append((number, line.rstrip("\r")))
         elif rows:
-            counts[INNER_COMMENT] += 1
+            note(counts, INNER_COMMENT, number)
         else:
-            comments.append(line)
+            comments.append((number, line))
     if comments or rows:
         yield comments, rows
 
@@ -146,7 +156,7 @@ def _blocks(path, encoding, counts) -> Iterator[tuple[list[str], list[tuple[int,
 def _find_layout(path, number, line, columns) -> _Layout:
     """The layout that the first row's number of cells tells; trailing empty cells are padding."""
     cells, filled = line.count("\t") + 1, line.rstrip("\t").count("\t") + 1
-    if filled == 10 or cells == 10:
+    if cells >= 10 and 8 <= filled <= 10:
         return _CONLLU
     if cells >= 12:
         return _GOLD if columns == "gold" else _PREDICTED
@@ -173,7 +183,9 @@ def _sentence(path, name, rows, layout, counts, strict) -> Sentence:
             wanted = f"{layout.name}, which the file is by its first row, has {layout.width}"
             raise _row_error(path, number, line, wanted)
         if cells[0] != str(len(forms) + 1):
-            if layout is _CONLLU and _is_no_token(cells[0], counts):
+            kind = _kind_of_no_token(cells[0]) if layout is _CONLLU else None
+            if kind:
+                note(counts, kind, number)
                 continue
             raise BoveError(
                 f"{path}, line {number}: token number {cells[0]!r} where {len(forms) + 1} was due; number "
@@ -187,10 +199,10 @@ def _sentence(path, name, rows, layout, counts, strict) -> Sentence:
         heads.append(_head(path, number, cells[layout.head]))
         relations.append(cells[layout.relation])
         lines.append(number)
-    if "_" in tags:
-        counts[NO_TAG] += tags.count("_")
-    for kind, token in _oddities(heads):
-        counts[kind] += 1
+    for kind, token in _missing(tags, heads, relations):
+        note(counts, kind, lines[token])
+    for kind, token in oddities(heads):
+        note(counts, kind, lines[token])
         if strict:
             raise BoveError(f"{path}, line {lines[token]}: {kind}; repair the tree")
     size = len(forms)
@@ -198,14 +210,18 @@ def _sentence(path, name, rows, layout, counts, strict) -> Sentence:
     return Sentence(name, tuple(forms), tuple(tags), kept, tuple(relations))
 
 
-def _is_no_token(cell, counts) -> bool:
-    if _RANGE.match(cell):
-        counts[RANGE] += 1
-    elif _EMPTY_NODE.match(cell):
-        counts[EMPTY_NODE] += 1
-    else:
-        return False
-    return True
+def _kind_of_no_token(cell) -> str | None:
+    return RANGE if _RANGE.match(cell) else EMPTY_NODE if _EMPTY_NODE.match(cell) else None
+
+
+def _missing(tags, heads, relations) -> Iterator[tuple[str, int]]:
+    """(kind, token from 0) of tags and labels that are not known."""
+    if "_" in tags:
+        yield from ((NO_TAG, token) for token, tag in enumerate(tags) if tag == "_")
+    if "_" in relations:
+        for token, (head, label) in enumerate(zip(heads, relations, strict=True)):
+            if head and label == "_":
+                yield NO_LABEL, token
 
 
 def _head(path, number, cell) -> int | None:
@@ -216,42 +232,6 @@ def _head(path, number, cell) -> int | None:
             f"{path}, line {number}: head {cell!r} is no number; write 0 for the root, _ for none"
         )
     return int(cell)
-
-
-def _oddities(heads: Sequence[int | None]) -> Iterator[tuple[str, int]]:
-    """(kind, token from 0) of everything that keeps the heads from being one tree."""
-    if not heads:
-        return
-    for token, head in enumerate(heads):
-        if head is None:
-            yield NO_HEAD, token
-        elif head < 0:
-            yield NEGATIVE, token
-        elif head > len(heads):
-            yield OUT_OF_RANGE, token
-        elif head == token + 1:
-            yield SELF_LOOP, token
-    roots = heads.count(0)
-    if roots == 0:
-        yield NO_ROOT, 0
-    elif roots > 1:
-        yield TWO_ROOTS, heads.index(0, heads.index(0) + 1)
-    token = _first_in_cycle(heads)
-    if token is not None:
-        yield CYCLE, token
-
-
-def _first_in_cycle(heads) -> int | None:
-    """A token (from 0) that is its own ancestor through another one, if there is any."""
-    seen = [0] * (len(heads) + 1)
-    for start in range(1, len(heads) + 1):
-        token = start
-        while token and 0 < token <= len(heads) and not seen[token]:
-            seen[token] = start
-            token = heads[token - 1]
-        if token and 0 < token <= len(heads) and seen[token] == start and heads[token - 1] != token:
-            return token - 1
-    return None
 
 
 def write_conllu(stream: IO[str], sentence: Sentence, text: str = "", comments: Sequence[str] = ()) -> None:

@@ -62,6 +62,21 @@ def test_equal_sentences_share_a_bag_and_the_report_has_every_sentence(folder, s
     (folder / "bags").unlink()
 
 
+def test_sentences_with_one_id_are_refused_since_a_bag_is_found_by_it(folder, tmp_path, capsys):
+    write_treebank(tmp_path / "twice.conllu", [Sentence("a", ("x",), ("T",), (0,), ("ROOT",))] * 2)
+    common = f"--sentences {tmp_path / 'twice.conllu'} --vocabulary {folder / 'vocabulary'} --output"
+    assert main(f"encode {common} {tmp_path / 'g'}".split()) == 0
+    assert "1 sentence ids that stood before, first in line 5" in capsys.readouterr().err
+    assert infer(folder, "gentle", "averaged", "--graphs", tmp_path / "g") == 2
+    assert "two sentences have the id 'a'; give each its own" in capsys.readouterr().err
+    (tmp_path / "v.txt").write_text("x 1 2\n", encoding="utf-8")
+    vectors = f"--input {tmp_path / 'v.txt'} --format auto --output {tmp_path / 'v'}"
+    assert main(f"vectors load {vectors}".split()) == 0
+    words = f"infer --system word-vectors --vectors {tmp_path / 'v'} {common} {tmp_path / 'bags'}"
+    assert main(words.split()) == 2
+    assert "twice.conllu: two sentences have the id 'a'" in capsys.readouterr().err
+
+
 @pytest.mark.filterwarnings("ignore:overflow")
 @pytest.mark.parametrize("solver", ["averaged", "fixed-point"])
 def test_a_model_under_which_inference_diverges_is_one_line_and_leaves_no_bags(folder, solver, capsys):

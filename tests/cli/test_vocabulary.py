@@ -38,7 +38,14 @@ def test_predicted_columns_have_other_trees_whose_faults_are_logged(treebank, tm
     assert main(arguments(treebank, tmp_path / "v.json", "--columns predicted")) == 0
     vocabulary = Vocabulary.load(tmp_path / "v.json")
     assert (vocabulary.tags, vocabulary.relations) == (("P",), ("p", "ADJACENCY"))
-    assert "treebank: 2 heads beyond the sentence" in capsys.readouterr().err
+    assert "treebank: 2 heads beyond the sentence, first in line 3\n" in capsys.readouterr().err
+
+
+def test_strict_stops_at_what_is_no_tree(treebank, tmp_path, capsys):
+    assert main(arguments(treebank, tmp_path / "v.json", "--columns gold --strict")) == 0
+    assert main(arguments(treebank, tmp_path / "w.json", "--columns predicted --strict")) == 2
+    assert "train.conll, line 3: heads beyond the sentence; repair the tree" in capsys.readouterr().err
+    assert not (tmp_path / "w.json").exists()
 
 
 def test_switches(treebank, tmp_path):

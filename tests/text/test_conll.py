@@ -3,8 +3,10 @@
 import gzip
 import io
 from collections import Counter
+from functools import partial
 
 import pytest
+from conll_rows import DOGS, DOGS_09, DOGS_U, read_text, row09, row_u
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,51 +14,10 @@ from bove.errors import BoveError
 from bove.text import conll
 from bove.text.conll import Sentence, read_sentences, write_conllu
 
-DOGS = Sentence("1", ("Dogs", "bark"), ("NNS", "VBP"), (2, 0), ("nsubj", "root"))
-
-
-def row09(number, form, tag, head, relation, more=()):
-    """A CoNLL-2009 row whose predicted tag, head and label differ from the gold ones."""
-    cells = (
-        number,
-        form,
-        "_",
-        "_",
-        tag,
-        f"P{tag}",
-        "_",
-        "_",
-        head,
-        0,
-        relation,
-        f"p{relation}",
-        "_",
-        "_",
-        *more,
-    )
-    return "\t".join(map(str, cells)) + "\n"
-
-
-def row_u(number, form, upos, xpos, head, relation):
-    return "\t".join(map(str, (number, form, "_", upos, xpos, "_", head, relation, "_", "_"))) + "\n"
-
-
-DOGS_09 = row09(1, "Dogs", "NNS", 2, "nsubj") + row09(2, "bark", "VBP", 0, "root")
-DOGS_U = row_u(1, "Dogs", "NOUN", "NNS", 2, "nsubj") + row_u(2, "bark", "VERB", "VBP", 0, "root")
-
 
 @pytest.fixture
 def read(tmp_path):
-    def run(text, **options):
-        path = tmp_path / "file.conll"
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return list(read_sentences(path, **options))
-
-    return run
-
-
-def tree(*heads):
-    return "".join(row09(i, "w", "T", head, "r") for i, head in enumerate(heads, 1))
+    return partial(read_text, tmp_path)
 
 
 @pytest.mark.parametrize("text", [DOGS_09, DOGS_U])
@@ -84,6 +45,11 @@ def test_gold_and_predicted_columns_are_both_there(read):
         "".join(line.rsplit("\t", 2)[0] + "\n" for line in DOGS_09.splitlines()),
         DOGS_U.replace("\n", "\t\n"),
         "# from a corpus\n\n" + DOGS_U,
+        DOGS_09.replace("\n", "\t" * 16 + "\n"),
+        DOGS_U.replace("\n", "\t" * 20 + "\n"),
+        DOGS_U.replace("\t_\n", "\n").replace("\t_\n", "\t" * 22 + "\n"),
+        DOGS_09.replace("\n", "\r\r\n"),
+        "".join("\t".join(line.split("\t")[:13]) + "\n" for line in DOGS_09.splitlines()),
     ],
     ids=[
         "no last line end",
@@ -95,6 +61,11 @@ def test_gold_and_predicted_columns_are_both_there(read):
         "12 columns",
         "u padding",
         "header",
+        "30 columns",
+        "u 30 columns",
+        "u 30 columns, last two empty",
+        "two carriage returns",
+        "13 columns",
     ],
 )
 def test_harmless_shapes_of_a_file_give_the_same_sentence(read, text):
@@ -136,7 +107,7 @@ def test_a_range_is_an_error_in_conll_2009(read):
 
 
 def test_odd_forms_are_tokens(read):
-    forms = ["_", "#", "#tag", "a\u00a0b", "“", "\u2028", "\x85", "-LRB-"]
+    forms = ["_", "#", "#tag", "two words", " ", "a\u00a0b", "\u00a0", "“", "\u2028", "\x85", "-LRB-"]
     text = "".join(row09(i, form, "T", i - 1, "r") for i, form in enumerate(forms, 1))
     assert list(read(text)[0].forms) == forms
 
@@ -156,38 +127,6 @@ def test_a_block_of_comments_with_an_id_is_an_empty_sentence(read):
 
 def _columns(sentence):
     return sentence.forms, sentence.tags, sentence.heads, sentence.relations
-
-
-@pytest.mark.parametrize(
-    ("heads", "kept", "kinds"),
-    [
-        ((0, 1), (0, 1), {}),
-        ((0, "_"), (0, -1), {conll.NO_HEAD: 1}),
-        ((0, 3), (0, -1), {conll.OUT_OF_RANGE: 1}),
-        ((0, -1), (0, -1), {conll.NEGATIVE: 1}),
-        ((0, 2), (0, 2), {conll.SELF_LOOP: 1}),
-        ((2, 1), (2, 1), {conll.CYCLE: 1, conll.NO_ROOT: 1}),
-        ((0, 4, 2, 3), (0, 4, 2, 3), {conll.CYCLE: 1}),
-        ((0, 0), (0, 0), {conll.TWO_ROOTS: 1}),
-        ((2, "_"), (2, -1), {conll.NO_HEAD: 1, conll.NO_ROOT: 1}),
-    ],
-)
-def test_odd_trees_are_kept_and_counted_or_refused(read, heads, kept, kinds):
-    counts = Counter()
-    assert read(tree(*heads), counts=counts)[0].heads == kept
-    assert counts == kinds
-    if kinds:
-        with pytest.raises(BoveError, match=r"file\.conll, line \d: (tokens|heads|negative|sentences)"):
-            read(tree(*heads), strict=True)
-    else:
-        assert read(tree(*heads), strict=True)
-
-
-def test_a_long_chain_and_a_long_cycle_need_no_recursion(read):
-    size = 20_000
-    counts = Counter()
-    read(tree(*range(size)) + "\n" + tree(*range(2, size + 1), 1), counts=counts)
-    assert counts == {conll.CYCLE: 1, conll.NO_ROOT: 1}
 
 
 @pytest.mark.parametrize("layout", ["gold", "predicted"])
@@ -221,7 +160,15 @@ def test_a_file_of_empty_sentences_needs_no_head(read):
             r"line 4: 10 columns, but CoNLL-2009, which the file is by its first row, has 12",
         ),
         (DOGS_U + "3\tloud\n", r"line 3: 2 columns, but CoNLL-U, which"),
-        (DOGS_U.encode() + b"\n\xe9\n", r"line 4: byte 0xe9 is not utf-8"),
+        (
+            DOGS_U.encode() + b"\n\xe9\n",
+            r"line 4: byte 0xe9 is not utf-8; give the file's encoding \(often l",
+        ),
+        (DOGS_U.encode("utf-16"), r"file.conll: UTF-16 text; convert it to UTF-8"),
+        (DOGS_U.replace("\n", "\r"), r"line 1: a carriage return inside the line; end lines with line feeds"),
+        ("# a\r" + DOGS_U.replace("\n", "\r"), r"line 1: a carriage return inside the line"),
+        (row09(1, "a", "T", "9" * 5000, "r"), r"line 1: head '9+' is no number"),
+        (row_u(1, "a", "T", "T", "٣", "r"), r"line 1: head '٣' is no number"),
     ],
 )
 def test_malformed_rows_are_refused_with_their_line(read, text, message):
@@ -232,9 +179,14 @@ def test_malformed_rows_are_refused_with_their_line(read, text, message):
 def test_other_encodings_are_read_when_named(read):
     text = row09(1, "café", "NN", 0, "root").encode("latin-1")
     assert read(text, encoding="latin-1")[0].forms == ("café",)
-    for encoding in ("utf-16", "no-such-code"):
+    for encoding in ("utf-16", "no-such-code", "undefined", "rot13", "a\0b"):
         with pytest.raises(BoveError, match=r"name one such as latin-1"):
             read(text, encoding=encoding)
+
+
+def test_an_encoding_that_says_no_place_is_refused_with_its_line(read):
+    with pytest.raises(BoveError, match=r"line 1: something is not idna; give the file's encoding"):
+        read(b"xn--99999999a", encoding="idna")
 
 
 def test_reading_is_streamed(tmp_path):
@@ -275,10 +227,10 @@ def sentences(draw):
 
 
 @given(st.lists(sentences(), max_size=4))
-def test_what_is_written_is_read_back(tmp_path_factory, trees):
+def test_what_is_written_is_read_back(tmp_path_factory, written):
     rooted = Sentence("root", ("a",), ("T",), (0,), ("r",))
     path = tmp_path_factory.mktemp("trees") / "trees.conllu"
     with open(path, "w", encoding="utf-8", newline="\n") as stream:
-        for sentence in (*trees, rooted):
+        for sentence in (*written, rooted):
             write_conllu(stream, sentence, text=sentence.id)
-    assert list(read_sentences(path)) == [*trees, rooted]
+    assert list(read_sentences(path)) == [*written, rooted]

@@ -131,6 +131,14 @@ def test_models_and_what_they_need_are_fetched_and_named(checkout, tmp_path):
     assert done.stdout.count(f"{flags} --max-tokens") == 4
 
 
+def test_a_strict_treebank_is_one_for_every_stage_that_learns_from_it(checkout):
+    said = checkout.snakemake("-n", "--printshellcmds", "--config", "treebank={strict: true}")
+    text = (checkout.folder / "config" / "config.yaml").read_text(encoding="utf-8")
+    assert "strict" not in text
+    strict = re.findall(r"^Shell command: bove (\S+) .*--strict", said.stdout, re.M)
+    assert sorted(strict) == ["train-parser", "train-tagger", "vocabulary"], said.stderr
+
+
 def test_names_stay_as_written_and_no_default_key_leaks_into_a_named_configuration(checkout, paper_files):
     done = checkout.snakemake("--dry-run", "--configfile", "config/paper.yaml", "--config", "run=010")
     said = done.stdout + done.stderr

@@ -70,6 +70,7 @@ rule vocabulary:
     params:
         columns=CONFIG["treebank"]["columns"],
         encoding=CONFIG["treebank"]["encoding"],
+        strict="--strict" if CONFIG["treebank"]["strict"] else "",
         options=lambda wildcards: flags(
             settings(wildcards, "vocabulary"),
             "min_words",
@@ -85,7 +86,7 @@ rule vocabulary:
         code=fingerprint("bove.cli.vocabulary"),
     shell:
         "bove vocabulary --treebank {input.treebank:q} --columns {params.columns} --encoding {params.encoding:q}"
-        " {params.options} --output {output.vocabulary:q} --log {log:q}"
+        " {params.strict} {params.options} --output {output.vocabulary:q} --log {log:q}"
 
 
 if with_vectors("load"):

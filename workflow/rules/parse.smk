@@ -32,13 +32,14 @@ if PARSER["source"] == "train":
         params:
             columns=CONFIG["treebank"]["columns"],
             encoding=CONFIG["treebank"]["encoding"],
+            strict="--strict" if CONFIG["treebank"]["strict"] else "",
             preset=PARSER["preset"],
             options=stanza_options(PARSER["tagger_options"]),
             seed=CONFIG["seed"],
             code=fingerprint("bove.cli.train_tagger"),
         shell:
             "bove train-tagger --treebank {input.treebank:q} --dev {input.dev:q} --columns {params.columns}"
-            " --encoding {params.encoding:q} --preset {params.preset} {params.options} --seed {params.seed}"
+            " --encoding {params.encoding:q} {params.strict} --preset {params.preset} {params.options} --seed {params.seed}"
             " --output {output.model:q} --report {output.report:q} --log {log:q}"
 
     rule train_parser:
@@ -61,13 +62,14 @@ if PARSER["source"] == "train":
         params:
             columns=CONFIG["treebank"]["columns"],
             encoding=CONFIG["treebank"]["encoding"],
+            strict="--strict" if CONFIG["treebank"]["strict"] else "",
             preset=PARSER["preset"],
             options=stanza_options(PARSER["parser_options"]),
             seed=CONFIG["seed"],
             code=fingerprint("bove.cli.train_parser"),
         shell:
             "bove train-parser --treebank {input.treebank:q} --dev {input.dev:q} --columns {params.columns}"
-            " --encoding {params.encoding:q} --preset {params.preset} {params.options} --seed {params.seed}"
+            " --encoding {params.encoding:q} {params.strict} --preset {params.preset} {params.options} --seed {params.seed}"
             " --output {output.model:q} --report {output.report:q} --log {log:q}"
 
     rule evaluate_parser:
