@@ -10,6 +10,7 @@ from importlib.metadata import version
 from itertools import tee
 
 from bove import __version__
+from bove.cli.parser_files import add_parser_files, further_files
 from bove.errors import BoveError
 from bove.files import atomic_write, gzip_text, sha256
 from bove.text.conll import read_sentences, write_conllu
@@ -28,8 +29,7 @@ def register(parser: argparse.ArgumentParser) -> None:
         "--columns", choices=("gold", "predicted"), default="gold", help="of a CoNLL-2009 file"
     )
     parser.add_argument("--encoding", default="utf-8", help="of the treebank (default utf-8)")
-    parser.add_argument("--tagger", required=True, metavar="FILE.pt", help="from `bove train-tagger`")
-    parser.add_argument("--parser", required=True, metavar="FILE.pt", help="from `bove train-parser`")
+    add_parser_files(parser, required=True)
     parser.add_argument(
         "--max-tokens", type=int, required=True, metavar="N", help="a longer sentence is parsed in pieces"
     )
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> None:
     oddities: Counter = Counter()
     sentences = read_sentences(args.treebank, args.columns, args.encoding, oddities)
     with stanza_messages():
-        parser = Parser(args.tagger, args.parser, args.max_tokens)
+        parser = Parser(args.tagger, args.parser, args.max_tokens, further=further_files(args))
         start = time.monotonic()
         accuracy, counts = _evaluate(parser, args.treebank, sentences, args.trees)
         seconds = time.monotonic() - start

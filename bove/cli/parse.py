@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from importlib.metadata import version
 
 from bove import __version__
+from bove.cli.parser_files import add_parser_files, further_files
 from bove.cli.progress import Progress
 from bove.errors import BoveError
 from bove.files import gzip_text
 from bove.text.conll import Sentence, write_conllu
-from bove.text.foundations import NAMES as FURTHER
 from bove.text.pairs import read_pairs
 from bove.text.parsing import one_line
 
@@ -21,12 +21,7 @@ PROGRESS_SECONDS = 5
 def register(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("--pairs", required=True, metavar="pairs.jsonl", help="from `bove pairs`")
-    parser.add_argument("--tagger", metavar="FILE.pt", help="from `bove train-tagger`")
-    parser.add_argument("--parser", metavar="FILE.pt", help="from `bove train-parser`")
-    for name in FURTHER:
-        parser.add_argument(
-            f"--{name.replace('_', '-')}", metavar="FILE.pt", help="of Stanza, if tagger or parser need it"
-        )
+    add_parser_files(parser, required=False)
     parser.add_argument("--max-tokens", type=int, metavar="N", help="a longer sentence is parsed in pieces")
     parser.add_argument(
         "--shard",
@@ -67,14 +62,9 @@ def read_sides(path) -> tuple[list[str], list[str]]:
     return ids, [text for pair in pairs for text in (pair.first, pair.second)]
 
 
-def _further(args) -> dict[str, str]:
-    """The further files that are given."""
-    return {name: value for name in FURTHER if (value := getattr(args, name)) is not None}
-
-
 def _check(args) -> None:
     models = [args.tagger, args.parser, args.max_tokens]
-    if args.parses and (_further(args) or any(value is not None for value in models)):
+    if args.parses and (further_files(args) or any(value is not None for value in models)):
         raise BoveError("--parses takes over finished trees; leave out --tagger, --parser and all of theirs")
     if args.parses and args.shard:
         raise BoveError("--parses takes over finished trees, all at once; leave out --shard")
@@ -91,7 +81,7 @@ def _parse(args, ids, texts) -> None:
 
     shard = read_shard(args.shard) if args.shard else None
     with stanza_messages():
-        parser = Parser(args.tagger, args.parser, args.max_tokens, further=_further(args))
+        parser = Parser(args.tagger, args.parser, args.max_tokens, further=further_files(args))
         if args.vocabulary:
             _check_relations(parser.relations, args.vocabulary, args.min_coverage)
         items = distinct(ids, texts)

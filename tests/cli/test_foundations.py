@@ -1,6 +1,7 @@
 """Parsing with models like Stanza's published ones, which need word vectors, character models and lemmas."""
 
 import gzip
+import json
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -14,7 +15,7 @@ import stanza.models.tagger
 import torch
 from stanza.models.common.char_model import CharacterLanguageModel, build_charlm_vocab
 from stanza.models.common.pretrain import Pretrain
-from tiny_treebank import tiny_sentences
+from tiny_treebank import tiny_sentences, write_treebank
 
 from bove.cli.main import main
 from bove.files import sha256
@@ -154,3 +155,16 @@ def test_files_that_were_not_made_for_each_other_are_one_line(fetched, tmp_path,
     torch.save(other | {"emb": other["emb"][:, :5]}, tmp_path / "pretrain.pt")
     assert parse(fetched, tmp_path / "out.gz", pretrain=tmp_path / "pretrain.pt") == 2
     assert "Stanza can not load them together" in capsys.readouterr().err.strip().split("\n")[-1]
+
+
+def test_they_are_measured_on_a_treebank_too(fetched, tmp_path):
+    treebank = write_treebank(tmp_path / "gold.conllu", tiny_sentences()[:8])
+    words = ["evaluate-parser", "--treebank", str(treebank), "--max-tokens", "100"]
+    for name in ("tagger", "parser", *FURTHER):
+        words += [f"--{name.replace('_', '-')}", f"{fetched}/{name}.pt"]
+    assert main([*words, "--output", f"{tmp_path}/accuracy.json"]) == 0
+    report = json.loads((tmp_path / "accuracy.json").read_text(encoding="utf-8"))
+    assert report["pretrain_sha256"] == sha256(fetched / "pretrain.pt")
+    assert (
+        0 < report["accuracy"]["tags"] <= 1 and report["accuracy"]["LAS"] == 0
+    )  # its labels are lower-cased

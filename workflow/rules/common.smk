@@ -157,20 +157,21 @@ def dataset_flags(name):
     return shlex.join(words)
 
 
-def parse_inputs(dataset, tagger, parser):
-    """What the trees of a data set come from: the user's own file, or the two models and what these need."""
-    own = CONFIG["datasets"][dataset].get("parses")
+def parser_inputs(tagger, parser):
+    """The two models, and what these need."""
     section = CONFIG["parser"]
     further = {
         name: located(section[name])
         for name in sources.PARSER_FILES[2:]
         if section["source"] == "load" and name in section
     }
-    return (
-        {"parses": located(own)}
-        if own
-        else {"tagger": tagger, "parser": parser, **further}
-    )
+    return {"tagger": tagger, "parser": parser, **further}
+
+
+def parse_inputs(dataset, tagger, parser):
+    """What the trees of a data set come from: the user's own file, or tagger and parser."""
+    own = CONFIG["datasets"][dataset].get("parses")
+    return {"parses": located(own)} if own else parser_inputs(tagger, parser)
 
 
 def parse_flags(wildcards, input):

@@ -10,7 +10,6 @@ SHARDED = PARSED if SHARDS > 1 else []
 if PARSER["source"] == "train":
     TAGGER_FILE = f"{RUN}/parser/tagger.pt"
     PARSER_FILE = f"{RUN}/parser/parser.pt"
-    ACCURACY_FILE = f"{RUN}/parser/accuracy.json"
 
     rule train_tagger:
         input:
@@ -72,35 +71,36 @@ if PARSER["source"] == "train":
             " --encoding {params.encoding:q} {params.strict} --preset {params.preset} {params.options} --seed {params.seed}"
             " --output {output.model:q} --report {output.report:q} --log {log:q}"
 
-    rule evaluate_parser:
-        input:
-            treebank=located(CONFIG["treebank"]["dev"]),
-            tagger=TAGGER_FILE,
-            parser=PARSER_FILE,
-        output:
-            report=ACCURACY_FILE,
-        log:
-            f"{RUN}/logs/evaluate_parser.log",
-        benchmark:
-            f"{RUN}/benchmarks/evaluate_parser.tsv"
-        conda:
-            ENVIRONMENT
-        threads: 1
-        resources:
-            mem_mb=3000,
-            runtime=30,
-        params:
-            columns=CONFIG["treebank"]["columns"],
-            encoding=CONFIG["treebank"]["encoding"],
-            limit=flags(PARSER, "max_tokens"),
-            code=fingerprint("bove.cli.evaluate_parser"),
-        shell:
-            "bove evaluate-parser --treebank {input.treebank:q} --columns {params.columns} --encoding {params.encoding:q}"
-            " --tagger {input.tagger:q} --parser {input.parser:q} {params.limit} --output {output.report:q} --log {log:q}"
-
 else:
     TAGGER_FILE = located(PARSER["tagger"])
     PARSER_FILE = located(PARSER["parser"])
+
+
+rule evaluate_parser:
+    input:
+        **parser_inputs(TAGGER_FILE, PARSER_FILE),
+        treebank=located(CONFIG["treebank"]["dev"]),
+    output:
+        report=f"{RUN}/parser/accuracy.json",
+    log:
+        f"{RUN}/logs/evaluate_parser.log",
+    benchmark:
+        f"{RUN}/benchmarks/evaluate_parser.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=30,
+    params:
+        parser=parse_flags,
+        columns=CONFIG["treebank"]["columns"],
+        encoding=CONFIG["treebank"]["encoding"],
+        limit=flags(PARSER, "max_tokens"),
+        code=fingerprint("bove.cli.evaluate_parser"),
+    shell:
+        "bove evaluate-parser --treebank {input.treebank:q} --columns {params.columns} --encoding {params.encoding:q}"
+        " {params.parser} {params.limit} --output {output.report:q} --log {log:q}"
 
 
 rule pairs:
