@@ -1,8 +1,8 @@
 """Variants of a run: its configuration with some keys changed, and which stages' files they share.
 
-A variant is a candidate of `select`, an entry of `compare`, an entry of `ablations`, or the run itself. Each
-has a folder of its own, but a stage's files are made once for all variants that agree in everything that the
-stage depends on, and lie in the folder of the first of them.
+A variant is a candidate of `select`, an entry of `compare` or of `ablations`, a further seed, or the
+run itself. Each has a folder of its own, but a stage's files are made once for all variants that agree in
+everything that the stage depends on, and lie in the folder of the first of them.
 """
 
 import json
@@ -18,7 +18,7 @@ from bove.errors import BoveError
 
 MAY_CHANGE = ("vocabulary", "vectors", "model", "inference", "scoring")
 SYSTEMS = ("word-vectors", "properties-only", "bove")
-_KINDS = ("select", "compare", "ablations")
+_KINDS = ("select", "compare", "ablations", "seeds")
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Variant:
     """One variant.
 
     Attributes:
-        kind: "", "select", "compare" or "ablations"; the run itself has "".
+        kind: "", "select", "compare", "ablations" or "seeds"; the run itself has "".
         name: its name, or "" for the run itself.
-        config: its whole configuration, without those three sections.
+        config: its whole configuration, without those four keys.
         changes: what of it differs from the run itself, as written.
     """
 
@@ -49,7 +49,7 @@ class Variant:
 
 
 def variants(config: dict, schema: Path, names: Callable[[Sequence[dict]], Sequence[str]]) -> list[Variant]:
-    """The run itself, then its candidates, comparisons and ablations.
+    """The run itself, then its candidates, comparisons, ablations, and its further seeds in rising order.
 
     Args:
         config: a resolved configuration.
@@ -75,7 +75,8 @@ def variants(config: dict, schema: Path, names: Callable[[Sequence[dict]], Seque
         found.append(_changed(base, changes, schema, "select", name))
     for kind in ("compare", "ablations"):
         found += [_changed(base, changes, schema, kind, name) for name, changes in config[kind].items()]
-    return found
+    further = sorted(set(config["seeds"]) - {config["seed"]})
+    return found + [Variant("seeds", str(seed), base | {"seed": seed}, {"seed": seed}) for seed in further]
 
 
 def check_sources(found: Sequence[Variant]) -> None:
@@ -106,7 +107,7 @@ def _check_names(config: dict, selects: bool) -> None:
         raise BoveError(
             f"configuration: ablations.{config['run']}: the run itself has this name; choose another"
         )
-    given = ["select"] if selects else [kind for kind in ("compare", "ablations") if config[kind]]
+    given = ["select"] if selects else [kind for kind in _KINDS[1:] if config[kind]]
     if given and "bove" not in config["systems"]:
         raise BoveError(
             f"configuration: {given[0]} is given, but systems lacks bove, which it is about; add bove to "
@@ -179,7 +180,9 @@ class Homes:
         vectors = [config["vectors"], model["rank"] if config["vectors"]["source"] == "train" else None]
         chosen = {key: value for key, value in model.items() if key not in ("als", "sgd") or key == trainer}
         encoded = [vocabulary, vectors if model["pretrained"] else None]
-        trained = "chosen" if self._choosing and not variant.kind else [encoded, chosen]
+        # what is chosen is not known yet, but the seeds are: they go on with it
+        settled = "chosen" if self._choosing and variant.kind in ("", "seeds") else [encoded, chosen]
+        trained = [settled, config["seed"]]
         inferred = [encoded, trained, config["inference"], config["scoring"]]
         return {
             "vocabulary": vocabulary,

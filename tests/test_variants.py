@@ -42,7 +42,22 @@ def test_a_run_without_variants_is_itself_alone():
     (base,) = found()
     assert (base.kind, base.name, base.folder, base.changes) == ("", "", "", {})
     assert base.config["model"]["alpha"] == 10
-    assert not {"select", "compare", "ablations"} & base.config.keys()
+    assert not {"select", "compare", "ablations", "seeds"} & base.config.keys()
+
+
+def test_a_further_seed_is_the_run_with_that_seed_and_shares_all_but_what_is_trained():
+    base, first, second = got = found(seed=4, seeds=[10, 4, 2])
+    assert [variant.folder for variant in got] == ["", "seeds/2/", "seeds/10/"]
+    assert first.config == {**base.config, "seed": 2}
+    homes = Homes(got)
+    assert own_stages(homes, first) == own_stages(homes, second) == ("model", "infer", "score")
+
+
+def test_with_candidates_a_further_seed_is_of_the_chosen_model():
+    got = found(select={"points": [{"alpha": 10}, {"alpha": 5}]}, seeds=[2])
+    homes = Homes(got)
+    assert own_stages(homes, got[-1]) == ("model", "infer", "score")
+    assert homes.own("model") == ["", "seeds/2/", "select/alpha~10/", "select/alpha~5/"]
 
 
 def test_a_candidate_has_the_base_s_configuration_with_its_own_settings():
@@ -120,10 +135,10 @@ def test_the_names_of_systems_are_those_of_the_schema():
     assert list(SYSTEMS) == schema["properties"]["systems"]["items"]["enum"]
 
 
-@pytest.mark.parametrize("kind", ["select", "compare", "ablations"])
+@pytest.mark.parametrize("kind", ["select", "compare", "ablations", "seeds"])
 def test_without_bove_among_the_systems_there_is_nothing_to_vary(kind):
     sections = {"compare": {"x": {"model": {"alpha": 0}}}, "ablations": {"x": {"model": {"alpha": 0}}}}
-    sections["select"] = {"grid": {"alpha": [1, 2]}}
+    sections |= {"select": {"grid": {"alpha": [1, 2]}}, "seeds": [2]}
     said = refused(systems=["word-vectors", "properties-only"], **{kind: sections[kind]})
     assert said == (
         f"configuration: {kind} is given, but systems lacks bove, which it is about; add bove to systems or "

@@ -17,6 +17,7 @@ STAGES = {
     "encode": "turn sentences into graphs",
     "train-als": "train a model by alternating least squares",
     "train-sgd": "train a model by stochastic gradient descent",
+    "train-again": "train a model with the settings of another one and another seed",
     "train-tagger": "train a part-of-speech tagger on a treebank",
     "train-parser": "train a dependency parser on a treebank",
     "evaluate-parser": "measure tagger and parser together on a treebank",
@@ -30,6 +31,7 @@ STAGES = {
     "select": "choose one of several models by its scores on development sets",
     "tables": "write the result tables",
     "ablations": "hold variants of a run against a base, in a table and a figure",
+    "seeds": "show mean and spread of the results over several seeds of the model",
     "training": "show how L fell in training, in a table and a figure",
 }
 # Stages whose module has another name: `training` is what the trainers share.

@@ -3,6 +3,7 @@
 import io
 import logging
 
+from bove.cli.notes import add_notes_argument, read_notes
 from bove.cli.outputs import add_development_argument, write_files
 from bove.errors import BoveError
 from bove.evaluate.results import Result, results_of, write_csv
@@ -18,6 +19,7 @@ def register(parser) -> None:
     )
     parser.add_argument("--output", required=True, help="folder that gets scores.csv, sts.md and snli.md")
     add_development_argument(parser)
+    add_notes_argument(parser)
 
 
 def run(args) -> None:
@@ -25,13 +27,14 @@ def run(args) -> None:
     tables = [read_scores(path) for path in args.scores]
     _check(args.scores, tables, args.development)
     _warn_of_mixed_models(tables)
+    notes = read_notes(args.notes)
     results = [result for scores in tables for result in results_of(scores)]
     labels = {scores.dataset: scores.label for scores in tables}
     stream = io.StringIO()
     write_csv(stream, results)
     markdown = {
-        "sts.md": task_table("similarity", results, labels, args.development),
-        "snli.md": task_table("entailment", results, labels, args.development),
+        file: task_table(task, results, labels, args.development, notes[task])
+        for file, task in (("sts.md", "similarity"), ("snli.md", "entailment"))
     }
     write_files(args.output, {"scores.csv": stream.getvalue(), **markdown})
     _log_undefined(results)

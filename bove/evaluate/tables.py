@@ -39,7 +39,11 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], n_text:
 
 
 def task_table(
-    task: str, results: Sequence[Result], labels: Mapping[str, str], development: Collection[str] = ()
+    task: str,
+    results: Sequence[Result],
+    labels: Mapping[str, str],
+    development: Collection[str] = (),
+    notes: Sequence[str] = (),
 ) -> str:
     """The table of one task, with its title, caption and notes.
 
@@ -48,6 +52,7 @@ def task_table(
         results: of any tasks; rows and columns keep their order.
         labels: name in print of each data set.
         development: data sets on which choices were made.
+        notes: what other stages have to say about the task's results.
     """
     title = f"# {_TITLES[task]}\n\n"
     results = [result for result in results if result.task == task]
@@ -71,8 +76,8 @@ def task_table(
             cells += [number(task, x) for x in figures] if figures else [ABSENT] * len(paper.SYSTEMS)
         body.append(cells)
     caption = _caption(task, len(systems), bool(published))
-    notes = "".join(f"* {note}\n" for note in _notes(rows, labels, development))
-    return f"{title}{markdown_table(header, body, 2)}\n{caption}\n\n{notes}"
+    listed = [*_notes(rows, labels, development), *map(escape, notes)]
+    return f"{title}{markdown_table(header, body, 2)}\n{caption}\n\n" + "".join(f"* {n}\n" for n in listed)
 
 
 def _published(rows, labels) -> dict[tuple[str, str], tuple[float, float]]:

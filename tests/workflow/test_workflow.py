@@ -187,6 +187,39 @@ def test_choosing_trains_every_candidate_and_scores_it_on_the_development_sets_a
     assert "--candidate alpha~1e-05/" in command.replace("'", "") and "lambda_P~20/tolerance~0.001" in command
 
 
+def test_further_seeds_train_infer_and_score_alone(checkout, tmp_path):
+    own = {
+        "seeds": [3, 1, 2],
+        "compare": {"sgd": {"model": {"trainer": "sgd"}}},
+        "ablations": {"plain": {"model": {"alpha": 0}}},
+    }
+    path = _write(tmp_path / "own.yaml", yaml.safe_dump(own))
+    plan = checkout.planned("--configfile", "config/config.yaml", path)
+    assert plan == {
+        **ALWAYS,
+        **_each(2),
+        **DEMO,
+        "train_als": 2 + 2,
+        "train_sgd": 1,
+        "infer": 2 * (2 + 2 + 2),
+        "score": 2 * (2 + 2),
+        "ablations": 1,
+        "seeds": 1,
+    }
+    said = checkout.snakemake("-n", "--printshellcmds", "--configfile", "config/config.yaml", path).stdout
+    trained = re.findall(r"train-als .* --seed (\d+) .*--output results/demo/(\S*)model/", said)
+    assert sorted(trained) == [("1", ""), ("1", "ablations/plain/"), ("2", "seeds/2/"), ("3", "seeds/3/")]
+    assert re.search(r"bove train-tagger .* --seed 1 ", said)
+
+
+def test_further_seeds_of_a_chosen_model_are_trained_by_its_settings(checkout, tmp_path):
+    select = {"points": [{"trainer": "als"}, {"trainer": "sgd"}]}
+    path = _write(tmp_path / "own.yaml", yaml.safe_dump({"select": select, "seeds": [2, 3]}))
+    plan = checkout.planned("--configfile", "config/config.yaml", path)
+    assert (plan["train_als"], plan["train_sgd"], plan["select"], plan["train_again"]) == (1, 1, 1, 2)
+    assert plan["score"] == 2 * (1 + 2 + 2) and plan["seeds"] == 1
+
+
 def test_candidates_of_both_trainers_are_trained_each_by_its_own(checkout, tmp_path):
     select = {"points": [{"trainer": "als"}, {"trainer": "sgd", "negative_weight": "unbiased"}]}
     path = _write(tmp_path / "own.yaml", yaml.safe_dump({"select": select}))

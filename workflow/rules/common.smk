@@ -81,7 +81,7 @@ def located(value):
 
 
 def settings(wildcards, section):
-    """A section of the configuration of a rule's variant."""
+    """A section or a key of the configuration of a rule's variant."""
     return SETTINGS[wildcards.variant][section]
 
 

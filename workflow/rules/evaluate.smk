@@ -7,6 +7,9 @@ ABLATIONS = [
     f"{RUN}/tables/ablations.{ending}" for ending in ("csv", "md", "svg", "png")
 ]
 
+SEEDS = [f"{RUN}/tables/seeds.{ending}" for ending in ("csv", "md")]
+SEED_NOTES = f"{RUN}/notes/seeds.json"
+
 
 rule score:
     input:
@@ -36,6 +39,7 @@ rule score:
 rule tables:
     input:
         scores=expand(f"{RUN}/scores/{{dataset}}.parquet", dataset=CONFIG["datasets"]),
+        notes=[SEED_NOTES] if of_kind("seeds") else [],
     output:
         TABLES,
     log:
@@ -51,9 +55,13 @@ rule tables:
     params:
         folder=folder,
         development=development_flags(),
+        notes=lambda wildcards, input: (
+            shlex.join(["--notes", *input.notes]) if input.notes else ""
+        ),
         code=fingerprint("bove.cli.tables"),
     shell:
-        "bove tables --scores {input.scores:q} {params.development} --output {params.folder:q} --log {log:q}"
+        "bove tables --scores {input.scores:q} {params.development} {params.notes} --output {params.folder:q}"
+        " --log {log:q}"
 
 
 if of_kind("ablations"):
@@ -92,6 +100,43 @@ if of_kind("ablations"):
         shell:
             "bove ablations {params.scores} --base {params.base} {params.development}"
             " --output {params.folder:q} --log {log:q}"
+
+
+if of_kind("seeds"):
+
+    rule seeds:
+        input:
+            scores_of(""),
+            [scores_of(variant.folder) for variant in of_kind("seeds")],
+        output:
+            tables=SEEDS,
+            notes=SEED_NOTES,
+        log:
+            f"{RUN}/logs/seeds.log",
+        benchmark:
+            f"{RUN}/benchmarks/seeds.tsv"
+        conda:
+            ENVIRONMENT
+        threads: 1
+        resources:
+            mem_mb=1000,
+            runtime=10,
+        params:
+            scores=" ".join(
+                shlex.join(["--scores", str(seed), *scores_of(folder)])
+                for seed, folder in sorted(
+                    (variant.config["seed"], variant.folder)
+                    for variant in VARIANTS
+                    if variant.kind in ("", "seeds")
+                )
+            ),
+            base=CONFIG["seed"],
+            folder=f"{RUN}/tables",
+            development=development_flags(),
+            code=fingerprint("bove.cli.seeds"),
+        shell:
+            "bove seeds {params.scores} --base {params.base} {params.development} --output {params.folder:q}"
+            " --table-notes {output.notes:q} --log {log:q}"
 
 
 rule training:

@@ -1,4 +1,5 @@
-# The models: one of the two trainers writes each; with `select`, the run's own is the best candidate's.
+# The models: one of the two trainers writes each. With `select`, the run's own is the best candidate's, and with
+# `seeds` too, that one's settings are trained again.
 MODEL_FILES = ("model.safetensors", "log.csv", "times.csv")
 
 
@@ -40,7 +41,7 @@ if trained_by("als"):
                 "batch_tokens",
                 "checkpoint_every",
             ),
-            seed=CONFIG["seed"],
+            seed=lambda wildcards: settings(wildcards, "seed"),
             code=fingerprint("bove.cli.train_als"),
         shell:
             "bove train-als {params.inputs} {params.model} {params.options} --seed {params.seed} --threads {threads}"
@@ -82,7 +83,7 @@ if trained_by("sgd"):
                 "held_out",
                 "device",
             ),
-            seed=CONFIG["seed"],
+            seed=lambda wildcards: settings(wildcards, "seed"),
             code=fingerprint("bove.cli.train_sgd"),
         shell:
             "bove train-sgd {params.inputs} {params.model} {params.options} --seed {params.seed} --threads {threads}"
@@ -143,3 +144,34 @@ if of_kind("select"):
         shell:
             "bove select {params.candidates} --summary {params.summary} --output {params.output:q}"
             " --model {params.model:q} --log {log:q}"
+
+    if of_kind("seeds"):
+
+        rule train_again:
+            input:
+                unpack(training_inputs),
+                model=f"{RUN}/model/model.safetensors",
+            output:
+                model=f"{RUN}/{{variant}}model/model.safetensors",
+                losses=f"{RUN}/{{variant}}model/log.csv",
+                times=f"{RUN}/{{variant}}model/times.csv",
+            log:
+                f"{RUN}/logs/{{variant}}train.log",
+            benchmark:
+                f"{RUN}/benchmarks/{{variant}}train.tsv"
+            wildcard_constraints:
+                variant=one_of(variant.folder for variant in of_kind("seeds")),
+            conda:
+                ENVIRONMENT
+            threads: CONFIG["threads"]
+            resources:
+                mem_mb=8000,
+                runtime=720,
+            params:
+                inputs=input_flags,
+                options=flags(CONFIG["model"]["als"], "checkpoint_every"),
+                seed=lambda wildcards: settings(wildcards, "seed"),
+                code=fingerprint("bove.cli.train_again"),
+            shell:
+                "bove train-again {params.inputs} {params.options} --seed {params.seed} --threads {threads}"
+                " --output {output.model:q} --training-log {output.losses:q} --times {output.times:q} --log {log:q}"

@@ -37,8 +37,12 @@ def model_flags(wildcards):
 
 
 def trained_by(trainer):
-    """The variants that have a model of their own from such a trainer."""
-    chosen = [""] if of_kind("select") else []
+    """The variants that have a model of their own from such a trainer; with `select`, it decides about the run's."""
+    chosen = (
+        ["", *(variant.folder for variant in of_kind("seeds"))]
+        if of_kind("select")
+        else []
+    )
     return [
         name
         for name in HOMES.own("model")
