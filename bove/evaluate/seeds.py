@@ -15,8 +15,8 @@ CSV_COLUMNS = (
 )  # fmt: skip
 _TITLES = {"similarity": "Semantic textual similarity", "entailment": "Textual entailment"}
 _METRICS = {
-    "similarity": "Pearson's correlation of gold scores and STS(S1, S2)",
-    "entailment": "average precision, in percent, of the ranking by SNLI(S1, S2)",
+    "similarity": "Pearson's correlation of the gold scores and STS(S1, S2)",
+    "entailment": "Average precision, in percent, of the ranking by SNLI(S1, S2)",
 }
 
 
@@ -111,7 +111,7 @@ def seeds_table(
                 "min to max",
                 f"seed {base}",
             ]
-            parts.append(f"## {title}\n\n{markdown_table(header, body, 2)}\n{_METRICS[task].capitalize()}.\n")
+            parts.append(f"## {title}\n\n{markdown_table(header, body, 2)}\n{_METRICS[task]}.\n")
     notes = "".join(f"* {escape(note)}\n" for note in _notes(found, base, same))
     return "\n".join([*parts, notes])
 

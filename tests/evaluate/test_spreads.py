@@ -35,6 +35,7 @@ def test_the_page_shows_them_beside_the_run_s_own_value():
         in text
     )
     assert "trained 3 times, with the seeds 1, 2, 3" in text and "1 is the run's own" in text
+    assert "Pearson's correlation of the gold scores and STS(S1, S2)." in text
     assert "the same" not in text and "beside a mean" not in text
 
 
