@@ -122,3 +122,12 @@ def test_a_step_that_runs_out_of_iterations_is_told_once_with_what_to_raise(buil
         worst = max(float(row[f"{name}_residual"]) for row in rows)
         assert f"{name.upper()}-step: still above its tolerance of {tolerance} iterations in 3 of 3" in line
         assert line.endswith(f"by a residual of {worst:.1e}; raise {advice}")
+
+
+def test_a_loss_below_0_is_told_with_its_round(built, capsys, monkeypatch):
+    assert not bove(*command(built, "sound"))
+    assert "below 0" not in capsys.readouterr().err
+    terms = als.terms
+    monkeypatch.setattr(als, "terms", lambda **given: {**(row := terms(**given)), "total": -row["total"]})
+    assert not bove(*command(built, "swamped", "--max-rounds", 1))
+    assert "L, a sum of squares, is below 0 after round 1" in capsys.readouterr().err
