@@ -3,24 +3,22 @@
 import argparse
 import csv
 import logging
-from functools import cache
 
 import numpy as np
 
 from bove.bags import BagWriter
 from bove.cli.progress import Progress
-from bove.cli.punctuation import count_kept, is_punctuation, kept_tokens, log_left_out
+from bove.cli.punctuation import count_kept, kept_tokens, log_left_out
 from bove.errors import BoveError
-from bove.factor.batches import Workers, plan_batches, ranges, take_batch
-from bove.factor.inference import FixedPoint, infer_averaged
-from bove.factor.lowrank import LowRank
+from bove.factor.batches import Workers, ranges
+from bove.factor.embedding import SOLVERS, Inference, Options, infer_batches
 from bove.factor.model import Model
-from bove.factor.steps import EStep
 from bove.files import atomic_write
 from bove.text.conll import read_sentences
 from bove.text.graphs import load_graphs
-from bove.text.vectors import WordVectors
+from bove.text.vectors import WordLookup, WordVectors
 from bove.text.vocabulary import Vocabulary
+from bove.text.words import is_punctuation
 
 log = logging.getLogger("bove")
 SYSTEMS = ("word-vectors", "properties-only", "bove")
@@ -36,7 +34,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     add("--system", choices=SYSTEMS, required=True, help="what makes the vectors")
     add("--model", metavar="FILE", help="model.safetensors")
     add("--graphs", metavar="FILE", help="graphs to embed")
-    add("--solver", choices=("fixed-point", "averaged"), help="how the fixed point is found")
+    add("--solver", choices=SOLVERS, help="how the fixed point is found")
     add("--iterations", type=int, help="most iterations")
     add(
         "--tolerance",
@@ -79,14 +77,14 @@ def run(args: argparse.Namespace) -> None:
 def _word_vectors(args) -> None:
     """The baseline: the pretrained vectors of the sentence's words; words without one are left out."""
     vocabulary, vectors = Vocabulary.load(args.vocabulary), WordVectors.open(args.vectors)
-    row_of = cache(lambda form: vectors.first(vocabulary.variants(form)))
+    lookup = WordLookup(vocabulary, vectors)
     ids, rows, found, tokens = [], [], [], 0
     for path in args.sentences:
         for sentence in read_sentences(path):
-            known = [form for form in sentence.forms if row_of(form) >= 0]
+            known = [sentence.forms[place] for place in lookup.places(sentence.forms)]
             kept = known if args.punctuation else [form for form in known if not is_punctuation(form)]
             ids.append(sentence.id)
-            rows.append(tuple(map(row_of, kept)))
+            rows.append(tuple(map(lookup.row, kept)))
             found.append(len(known))
             tokens += len(sentence.forms)
     _check_ids(", ".join(args.sentences), ids)
@@ -123,27 +121,24 @@ def _infer(args) -> None:
     model, corpus = Model.load(args.model), load_graphs(args.graphs)
     model.check(corpus, args.graphs)
     _check_ids(args.graphs, corpus.ids)
-    if args.batch_tokens < 1 or (args.iterations is not None and args.iterations < 1):
-        raise BoveError("--batch-tokens and --iterations must be at least 1")
-    if len(corpus.extra) and corpus.extra.shape[1] != model.rank:
-        raise BoveError(
-            f"{args.graphs}: words with vectors of {corpus.extra.shape[1]} dimensions, but the model has "
-            f"rank {model.rank}; encode the sentences with the model's vectors"
-        )
-    infer = _solver(args, model, corpus)
+    options = None
+    if args.system == "bove":
+        options = Options(args.solver, args.iterations, args.tolerance, args.energy)
+    inference = Inference(model, args.system, options)
+    if inference.factors is not None:
+        ranks = inference.factors.ranks
+        log.info("relations: %d of %d singular values kept", ranks.sum(), len(ranks) * model.rank)
+    infer = inference.solver(corpus, args.graphs)
     kept = np.ones(corpus.n_tokens, bool)
     if not args.punctuation:
         kept = kept_tokens(corpus, args.graphs, args.sentences)
     first, index = corpus.distinct(kept)
     sizes = count_kept(corpus, kept)
-    plan = plan_batches(corpus.lengths[first], args.batch_tokens)
     used, change = np.zeros(len(first), np.int64), np.zeros(len(first))
     writer = BagWriter(args.output, corpus.ids, sizes[first], index, model.rank, args.system, model.hash)
-    dtype = model.properties.dtype
     with writer, Workers(args.threads) as workers, Progress(len(first), "sentences") as progress:
-        results = workers.map(lambda bags: infer(take_batch(corpus, first[bags], dtype)), plan)
-        for bags, got in zip(plan, results, strict=True):
-            _check_finite(got.E, corpus, first[bags])
+        dtype = model.properties.dtype
+        for bags, got in infer_batches(infer, corpus, first, args.batch_tokens, dtype, workers):
             tokens, _ = ranges(corpus.token_offsets, first[bags])
             writer.put_many(bags, got.E[kept[tokens]])
             used[bags], change[bags] = got.iterations, got.change
@@ -151,44 +146,6 @@ def _infer(args) -> None:
     _report(args, corpus, index, used, change, progress.rate)
     if not args.punctuation:
         log_left_out(corpus.lengths, sizes)
-
-
-def _check_finite(E, corpus, graphs) -> None:
-    """BoveError for a batch [b n, r] of which a graph has diverged under every solver."""
-    bad = ~np.isfinite(E).reshape(len(graphs), -1).all(axis=1)
-    if bad.any():
-        name = corpus.ids[graphs[np.flatnonzero(bad)[0]]]
-        raise BoveError(
-            f"sentence '{name}': its bag is not finite, since inference diverged; "
-            "train with a lower alpha, or a higher lambda_R or lambda_E"
-        )
-
-
-def _solver(args, model: Model, corpus):
-    """A function from a batch to its bags."""
-    P = model.properties
-    PtP = P.T @ P
-    if len(corpus.extra):
-        P = np.concatenate([P, corpus.extra.astype(P.dtype)])
-    alpha, lambda_E = model.hyperparameters["alpha"], model.hyperparameters["lambda_E"]
-    if args.system == "properties-only":
-        none = LowRank(
-            np.zeros((model.rank, 0), P.dtype), np.zeros((model.rank, 0), P.dtype), np.zeros(0, int)
-        )
-        solver = FixedPoint(P, PtP, none, 0.0, lambda_E)
-        return lambda batch: solver.infer(batch, iterations=1, tolerance=0)
-    options = {"iterations": args.iterations, "tolerance": args.tolerance}
-    if args.solver == "averaged":
-        kernel = EStep(P, PtP, model.dense_relations(), alpha, lambda_E)
-        return lambda batch: infer_averaged(kernel, batch, **options)
-    factors = model.relations
-    if args.energy < 1 or not isinstance(factors, LowRank):
-        factors = model.compress(args.energy).relations
-    log.info("relations: %d of %d singular values kept", factors.ranks.sum(), len(factors.ranks) * model.rank)
-    solver = FixedPoint(
-        P, PtP, factors, alpha, lambda_E, lambda: EStep(P, PtP, factors.dense(), alpha, lambda_E)
-    )
-    return lambda batch: solver.infer(batch, **options)
 
 
 def _report(args, corpus, index, used, change, rate) -> None:

@@ -8,14 +8,9 @@ import numpy as np
 from bove.errors import BoveError
 from bove.graphs import GraphCorpus
 from bove.text.conll import read_sentences
-from bove.text.words import PUNCTUATION, character_class
+from bove.text.words import is_punctuation
 
 log = logging.getLogger("bove")
-
-
-def is_punctuation(form: str) -> bool:
-    """Whether a form is punctuation by its characters, whatever a vocabulary replaces."""
-    return character_class(form) == PUNCTUATION
 
 
 def kept_tokens(corpus: GraphCorpus, graphs: str, paths: Sequence[str]) -> np.ndarray:

@@ -10,6 +10,7 @@ import tempfile
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -96,6 +97,18 @@ class WordVectors:
         if index.size and index.min() < 0:
             raise IndexError("a row below 0: select the words that were found first")
         return self.vectors[index]
+
+
+class WordLookup:
+    """Words as they stand in a text, looked up under the variants of a vocabulary."""
+
+    def __init__(self, vocabulary: Vocabulary, vectors: WordVectors):
+        self.vectors = vectors
+        self.row = cache(lambda form: vectors.first(vocabulary.variants(form)))
+
+    def places(self, forms: Sequence[str]) -> list[int]:
+        """The tokens, from 0, whose form has a vector."""
+        return [place for place, form in enumerate(forms) if self.row(form) >= 0]
 
 
 def pretrained_rows(vocabulary: Vocabulary, vectors: WordVectors) -> np.ndarray:

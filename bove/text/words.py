@@ -39,6 +39,11 @@ def character_class(form: str) -> str | None:
     return None
 
 
+def is_punctuation(form: str) -> bool:
+    """Whether a form is punctuation by its characters, whatever a vocabulary replaces."""
+    return character_class(form) == PUNCTUATION
+
+
 VARIANTS = {"exact": lambda form: form, "lower": str.lower, "capitalised": str.capitalize}
 LOOKUP = tuple(VARIANTS)
 
