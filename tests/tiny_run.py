@@ -1,0 +1,68 @@
+"""A finished run of a few dozen sentences, as the workflow leaves it, with a random model."""
+
+from pathlib import Path
+
+import numpy as np
+from tiny_treebank import count_and_encode, tiny_sentences, write_treebank
+
+from bove.config import resolve, store
+from bove.factor.model import Model
+from bove.runs import SCHEMA
+from bove.text.conll import Sentence
+from bove.text.vectors import write_vectors
+from bove.text.vocabulary import Vocabulary
+
+RANK = 6
+# "lynx" has a vector, but is not in the treebank; "boy" is in the treebank, but has none.
+WORDS = ("The", "a", "dog", "cat", "girl", "horse", "sees", "follows", "likes", ".", "lynx")
+CHASED = Sentence(
+    "1", ("The", "dog", "sees", "a", "cat", "."), ("DT", "NN", "VBZ", "DT", "NN", "."),
+    (2, 3, 0, 5, 3, 3), ("NMOD", "SBJ", "ROOT", "NMOD", "OBJ", "P"),
+)  # fmt: skip
+TURNED = Sentence("2", ("A", "cat", "sees", "the", "dog", "."), *(
+    getattr(CHASED, name) for name in ("tags", "heads", "relations")
+))  # fmt: skip
+
+
+def make_run(root: Path, **sections) -> Path:
+    """Write root/results/tiny, without a parser and data sets; the sections go into its configuration."""
+    folder = root / "results" / "tiny"
+    (folder / "graphs").mkdir(parents=True)
+    (root / "data").mkdir()
+    write_treebank(root / "data" / "train.conllu", tiny_sentences())
+    write_treebank(folder / "t.conllu", tiny_sentences())
+    count_and_encode(folder)
+    (folder / "vocabulary").rename(folder / "vocabulary.json")
+    (folder / "g").rename(folder / "graphs" / "train.safetensors")
+    (folder / "t.conllu").unlink()
+    rng = np.random.default_rng(5)
+    rows = rng.standard_normal((len(WORDS), RANK)).astype(np.float32)
+    write_vectors(folder / "vectors.safetensors", [([word.encode() for word in WORDS], rows)], {})
+    make_model(folder, seed=6)
+    raw = {
+        "run": "tiny",
+        "treebank": {"train": "data/train.conllu", "dev": "data/dev.conllu"},
+        "vectors": {"file": "data/vectors.bin"},
+        "model": {"rank": RANK},
+        "datasets": {"d": {"label": "D", "task": "entailment", "development": True,
+                           "subsets": {"a": {"input": "a.txt"}}}},
+    }  # fmt: skip
+    store(resolve(raw | sections, SCHEMA), folder / "config.yaml")
+    return folder
+
+
+def make_model(folder: Path, seed: int, place: str = "model/model.safetensors") -> None:
+    """A model under which relations move every token."""
+    rng, vocabulary = np.random.default_rng(seed), Vocabulary.load(folder / "vocabulary.json")
+    c, d = vocabulary.n_properties, vocabulary.n_relations
+    model = Model(
+        properties=rng.standard_normal((c, RANK)).astype(np.float32),
+        relations=(0.6 * rng.standard_normal((d, RANK, RANK))).astype(np.float32),
+        frozen=np.arange(c) < 3,
+        groups={"words": (0, vocabulary.n_words), "tags": (vocabulary.n_words, c)},
+        relation_names=vocabulary.relations,
+        vocabulary_hash=vocabulary.hash,
+        hyperparameters={"alpha": 1.0, "lambda_E": 20.0},
+    )
+    (folder / place).parent.mkdir(parents=True, exist_ok=True)
+    model.save(folder / place)
