@@ -1,0 +1,110 @@
+"""The embedder's bags are those that the stages write for the same sentences."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from tiny_run import CHASED, TURNED, make_run
+from tiny_treebank import write_treebank
+
+from bove.bags import Bags
+from bove.cli.main import main
+from bove.embedder import Embedder, Settings
+from bove.errors import BoveError
+from bove.factor.embedding import Options
+from bove.factor.model import Model
+from bove.text.conll import Sentence
+from bove.text.vectors import WordVectors
+from bove.text.vocabulary import Vocabulary
+
+OPTIONS = Options("fixed-point", 30, 0.001, 0.99)
+# A word with a vector alone, one that nothing knows, a sentence that stands twice, one without words.
+ODD = Sentence("3", ("lynx", "xyz", "1984"), ("NN", "NN", "CD"), (2, 0, 2), ("NMOD", "ROOT", "NMOD"))
+SENTENCES = [CHASED, ODD, TURNED, dataclasses.replace(CHASED, id="again"), Sentence("none")]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = make_run(tmp_path_factory.mktemp("embedder"))
+    write_treebank(folder / "s.conllu", SENTENCES)
+    files = f"--vocabulary {folder}/vocabulary.json --vectors {folder}/vectors.safetensors"
+    assert main(f"encode --sentences {folder}/s.conllu {files} --output {folder}/g".split()) == 0
+    return folder
+
+
+def embedder(folder, options=OPTIONS, **settings):
+    return Embedder(
+        Vocabulary.load(folder / "vocabulary.json"),
+        Model.load(folder / "model" / "model.safetensors"),
+        Settings(options, 4096, **settings),
+        WordVectors.open(folder / "vectors.safetensors"),
+    )
+
+
+def stage(folder, system, options, *more):
+    """The bags that `bove infer` writes."""
+    files = f"--vectors {folder}/vectors.safetensors --vocabulary {folder}/vocabulary.json"
+    if system != "word-vectors":
+        files = f"--model {folder}/model/model.safetensors --graphs {folder}/g --batch-tokens 4096"
+        files += f" --solver {options.solver} --iterations {options.iterations}"
+        files += f" --tolerance {options.tolerance} --energy {options.energy}"
+    words = f"infer --system {system} {files} --sentences {folder}/s.conllu --output {folder}/b"
+    assert main([*words.split(), *more]) == 0
+    return Bags.open(folder / "b")
+
+
+@pytest.mark.parametrize("system", ["word-vectors", "properties-only", "bove"])
+@pytest.mark.parametrize("punctuation", [True, False])
+@pytest.mark.parametrize("options", [OPTIONS, Options("averaged", 3, 0, 0.5)])
+def test_bags_are_those_of_the_stages(folder, system, punctuation, options):
+    more = [] if punctuation else ["--no-punctuation"]
+    written = stage(folder, system, options, *more)
+    made = embedder(folder, options, punctuation=punctuation).bags(SENTENCES, system)
+    for sentence, bag in zip(SENTENCES, made, strict=True):
+        np.testing.assert_array_equal(bag.vectors, written[sentence.id])
+        assert len(bag.places) == len(bag.vectors)
+    assert made[0].places.tolist() == ([0, 1, 2, 3, 4, 5] if punctuation else [0, 1, 2, 3, 4])
+    # of "lynx xyz 1984" the first word alone has a vector of its own
+    assert made[1].places.tolist() == ([0] if system == "word-vectors" else [0, 1, 2])
+
+
+def test_each_token_is_known_as_its_word_property(folder):
+    known = embedder(folder).known_as(SENTENCES)
+    assert known[0] == ("The", "dog", "sees", "a", "cat", "PUNCT")
+    assert known[1][0] == "vector" and known[1][1] == ""
+    assert known[4] == ()
+    assert embedder(folder, pretrained=False).known_as([ODD])[0][0] == ""
+
+
+def test_a_model_of_another_vocabulary_is_refused(folder):
+    vocabulary = Vocabulary.load(folder / "vocabulary.json")
+    other = dataclasses.replace(vocabulary, words=vocabulary.words[::-1])
+    model = Model.load(folder / "model" / "model.safetensors")
+    with pytest.raises(BoveError, match="the model has vocabulary"):
+        Embedder(other, model, Settings(OPTIONS, 4096))
+
+
+def test_without_vectors_or_parser_what_needs_them_is_refused(folder):
+    whole = embedder(folder)
+    poor = Embedder(whole.vocabulary, whole.model, whole.settings)
+    assert poor.systems == ("properties-only", "bove")
+    with pytest.raises(BoveError, match="no bags of word-vectors can be made"):
+        poor.bags([CHASED], "word-vectors")
+    with pytest.raises(BoveError, match="no tagger and parser are given"):
+        poor.parse(["a dog"])
+
+
+def test_the_parser_is_made_once_and_only_when_there_is_text(folder):
+    class Parser:
+        def parse(self, texts):
+            return (dataclasses.replace(CHASED, id=text) for text in texts)
+
+    made = []
+    whole = embedder(folder)
+    with_parser = Embedder(
+        whole.vocabulary, whole.model, whole.settings, None, lambda: made.append(1) or Parser()
+    )
+    with_parser.bags([CHASED], "bove")
+    assert not made
+    assert [tree.id for tree in with_parser.parse(["x", "y"]) + with_parser.parse(["z"])] == ["x", "y", "z"]
+    assert made == [1]
