@@ -10,7 +10,7 @@ import json
 import math
 import mmap
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
@@ -36,6 +36,7 @@ class Bags:
         offsets: [B + 1] int64, first vector of each bag.
         index: [S] int64, bag of each sentence.
         system, model_hash: what made the bags; "" where the file does not say.
+        metadata: all that the file says of itself.
     """
 
     def __init__(self, path: Path, tensors: dict[str, np.ndarray], metadata: dict[str, str]):
@@ -46,6 +47,7 @@ class Bags:
         self.ids = _unpack_ids(path, tensors["ids"], len(self.index))
         self.system = metadata.get("system", "")
         self.model_hash = metadata.get("model_hash", "")
+        self.metadata = metadata
 
     @classmethod
     def open(cls, path: str | Path) -> "Bags":
@@ -119,6 +121,7 @@ class BagWriter:
         index: [S] bag of each sentence.
         rank: r.
         system, model_hash: what made the bags.
+        more: further strings to keep with them.
 
     Raises ValueError for arguments that do not fit together and for bags left unfilled, BoveError
     where the file can not be written.
@@ -133,6 +136,7 @@ class BagWriter:
         rank: int,
         system: str,
         model_hash: str,
+        more: Mapping[str, str] | None = None,
     ):
         lengths, index = np.asarray(lengths, np.int64), np.asarray(index, np.int64)
         if len(ids) != len(index) or len(set(ids)) != len(ids) or not all(ids) or any("\n" in i for i in ids):
@@ -144,7 +148,7 @@ class BagWriter:
         self._shape = (int(self.offsets[-1]), int(rank))
         blob = pack_lines(ids)
         self._small = {"offsets": self.offsets, "index": index, "ids": blob}
-        self._metadata = {"system": system, "model_hash": model_hash}
+        self._metadata = {**(more or {}), "system": system, "model_hash": model_hash}
         self._filled = lengths == 0
 
     def __enter__(self) -> "BagWriter":

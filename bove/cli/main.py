@@ -33,6 +33,8 @@ STAGES = {
     "ablations": "hold variants of a run against a base, in a table and a figure",
     "seeds": "show mean and spread of the results over several seeds of the model",
     "training": "show how L fell in training, in a table and a figure",
+    "explain": "show word by word how two sentences are aligned",
+    "neighbours": "find the training words nearest to a word in its sentence",
 }
 # Stages whose module has another name: `training` is what the trainers share.
 MODULES = {"training": "training_curves"}

@@ -1,0 +1,114 @@
+"""A word in its sentence beside the training tokens nearest to it, and beside the nearest word types."""
+
+from dataclasses import asdict, dataclass
+
+from bove.evaluate.explanation_text import digits, plain, table
+
+AROUND = 7  # words shown to either side of a token
+
+
+@dataclass(frozen=True)
+class TokenNeighbour:
+    """A training token near to a word in its sentence.
+
+    Attributes:
+        cosine: of the two bove vectors.
+        word_cosine: of the two words' own vectors; None where one has none.
+        sentence_id: of the training sentence, the first of the `alike` ones that share their vectors.
+        forms: its words. place: which of them, from 0.
+    """
+
+    cosine: float
+    word_cosine: float | None
+    sentence_id: str
+    forms: tuple[str, ...]
+    place: int
+    alike: int
+
+
+@dataclass(frozen=True)
+class WordNeighbour:
+    """A word type near to a word: the word and the cosine of their own vectors."""
+
+    word: str
+    cosine: float
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """What is near to one word of a sentence.
+
+    Attributes:
+        forms: the sentence. place: which of its words, from 0.
+        tokens: the nearest training tokens.
+        words: the nearest word types; None where the word has no vector of its own.
+    """
+
+    forms: tuple[str, ...]
+    place: int
+    tokens: tuple[TokenNeighbour, ...]
+    words: tuple[WordNeighbour, ...] | None
+
+
+def find_places(word: str, forms: tuple[str, ...]) -> list[int]:
+    """Where a word stands in a sentence, from 0: spelt so, or else in any case.
+
+    `WORD:2` is the second place alone, unless that is itself a word of the sentence. Empty where none is.
+    """
+    exact = [place for place, form in enumerate(forms) if form == word]
+    if exact:
+        return exact
+    folded = [place for place, form in enumerate(forms) if form.casefold() == word.casefold()]
+    if folded:
+        return folded
+    name, separator, number = word.rpartition(":")
+    if separator and number.isascii() and number.isdigit():
+        return find_places(name, forms)[int(number) - 1 : int(number)] if int(number) else []
+    return []
+
+
+def marked(forms: tuple[str, ...], place: int, around: int = AROUND) -> str:
+    """The words around a place, with that word in [brackets]; … where words are left out."""
+    start, stop = max(0, place - around), place + around + 1
+    words = [f"[{form}]" if i == place else form for i, form in enumerate(forms)]
+    return " ".join([*["…"] * (start > 0), *words[start:stop], *["…"] * (stop < len(forms))])
+
+
+def as_json(found: Neighbours) -> dict:
+    """Everything at full precision; words are numbered from 0."""
+    return asdict(found)
+
+
+def as_text(found: Neighbours, searched: str) -> str:
+    """The neighbours for a terminal; `searched` says among what tokens, such as "9 tokens of 2 sentences"."""
+    form = plain(found.forms[found.place])
+    parts = [f"{form}, word {found.place + 1} of: {plain(marked(found.forms, found.place))}"]
+    rows = [_row(token) for token in found.tokens]
+    parts.append(
+        f"in context: the nearest bove vectors among {searched}\n"
+        + table(["bove", "word vectors", "word", "sentence"], rows, (0, 1))
+    )
+    if found.words is None:
+        parts.append(f"as a word: {form} has no vector of its own")
+    else:
+        listed = [[digits(w.cosine), plain(w.word)] for w in found.words]
+        parts.append(
+            "as a word: the nearest word vectors among the vocabulary's words\n"
+            + table(["cosine", "word"], listed, (0,))
+        )
+    return "\n\n".join(parts) + "\n"
+
+
+def _row(token: TokenNeighbour) -> list[str]:
+    times = f"  ({token.alike} times)" if token.alike > 1 else ""
+    sentence = plain(marked(token.forms, token.place)) + times
+    return [
+        digits(token.cosine),
+        _cosine(token.word_cosine),
+        plain(token.forms[token.place]),
+        sentence,
+    ]
+
+
+def _cosine(value: float | None) -> str:
+    return "-" if value is None else digits(value)

@@ -1,0 +1,192 @@
+"""`bove explain`: its scores are those of `bove score`; word vectors see no difference where bove does."""
+
+import json
+
+import pytest
+from tiny_run import CHASED, RANK, TURNED, make_run
+from tiny_treebank import tiny_sentences, write_treebank
+
+from bove.cli.main import main
+from bove.evaluate.scores import read_scores
+from bove.text.conll import Sentence
+from bove.text.pairs import Pair, write_pairs
+
+SYSTEMS = ["word-vectors", "properties-only", "bove"]
+STRANGE = Sentence("9", ("xyz", "boy"), ("XX", "NN"), (2, 0), ("what", "ROOT"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = make_run(tmp_path_factory.mktemp("explain"))
+    write_treebank(folder / "two.conllu", [CHASED, TURNED])
+    write_treebank(folder / "more.conllu", [CHASED, STRANGE, TURNED, STRANGE, Sentence("none")])
+    return folder
+
+
+def explain(folder, *words):
+    return main(["explain", "--run", str(folder), *map(str, words)])
+
+
+def explained(folder, capsys, *words):
+    assert explain(folder, "--json", *words) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def fails(folder, capsys, *words):
+    """The one line of stderr of a run that prints nothing."""
+    assert explain(folder, *words) == 2
+    captured = capsys.readouterr()
+    lines = [line for line in captured.err.split("\n") if line.startswith("bove explain: ")]
+    assert len(lines) == 1 and not captured.out
+    return lines[0].removeprefix("bove explain: ")
+
+
+def stage_scores(folder, tmp_path, punctuation, task):
+    """What encode, infer and score make of the two trees as a pair."""
+    gold = 1.0 if task == "similarity" else "entailment"
+    pair = Pair("p", "d", "D", task, "a", "x", "y", gold, True)
+    with open(tmp_path / "pairs", "w", encoding="utf-8") as stream:
+        write_pairs(stream, [pair])
+    sides = [
+        Sentence(f"p.{i}", s.forms, s.tags, s.heads, s.relations) for i, s in enumerate((CHASED, TURNED), 1)
+    ]
+    write_treebank(tmp_path / "trees", sides)
+    vocabulary, vectors = f"--vocabulary {folder}/vocabulary.json", f"--vectors {folder}/vectors.safetensors"
+    assert not main(
+        f"encode --sentences {tmp_path}/trees {vocabulary} {vectors} --output {tmp_path}/g".split()
+    )
+    how = "--solver fixed-point --iterations 30 --tolerance 0.001 --energy 0.99 --batch-tokens 4096"
+    bags = []
+    for system in SYSTEMS:
+        files = f"--model {folder}/model/model.safetensors --graphs {tmp_path}/g {how}"
+        files = f"{vocabulary} {vectors}" if system == "word-vectors" else files
+        words = f"infer --system {system} {files} --sentences {tmp_path}/trees --output {tmp_path}/{system}"
+        assert not main(words.split() + ([] if punctuation else ["--no-punctuation"]))
+        bags.append(f"{system}={tmp_path}/{system}")
+    words = ["score", "--pairs", tmp_path / "pairs", "--bags", *bags, "--output", tmp_path / "scores"]
+    assert not main(list(map(str, words)))
+    return {name: float(values[0]) for name, values in read_scores(tmp_path / "scores").values.items()}
+
+
+@pytest.mark.parametrize("punctuation", [True, False])
+@pytest.mark.parametrize("key", ["sts", "snli_first_entails_second"])
+def test_scores_are_exactly_those_of_the_stages(folder, tmp_path, capsys, punctuation, key):
+    task = "similarity" if key == "sts" else "entailment"
+    scores = stage_scores(folder, tmp_path, punctuation, task)
+    capsys.readouterr()
+    more = [] if punctuation else ["--no-punctuation"]
+    content = explained(folder, capsys, "--conllu", folder / "two.conllu", *more)
+    assert {name: system[key] for name, system in content["systems"].items()} == scores
+    assert list(content["systems"]) == SYSTEMS
+
+
+def test_word_vectors_see_no_difference_where_bove_sees_one(folder, tmp_path, capsys):
+    turned = Sentence(
+        "2", ("The", "cat", "sees", "a", "dog", "."), CHASED.tags, CHASED.heads, CHASED.relations
+    )
+    write_treebank(tmp_path / "t", [CHASED, turned])
+    content = explained(folder, capsys, "--conllu", tmp_path / "t")
+    assert content["systems"]["word-vectors"]["sts"] == 1 == content["systems"]["properties-only"]["sts"]
+    assert content["systems"]["bove"]["sts"] < 0.999
+    assert content["systems"]["word-vectors"]["first"]["partners"] == [0, 4, 2, 3, 1, 5]
+
+
+def test_the_table_has_every_word_and_the_page_is_written(folder, tmp_path, capsys):
+    page = tmp_path / "new" / "page.html"
+    assert explain(folder, "--conllu", folder / "two.conllu", "--html", page) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("first   The dog sees a cat .\nsecond  A cat sees the dog .\n")
+    rows = [line.split() for line in out.split("\n")]
+    assert [row[1] for row in rows if row and row[0] in "123456"][:6] == list(CHASED.forms)
+    content = explained(folder, capsys, "--conllu", folder / "two.conllu")
+    scores = [f"{content['systems'][name]['sts']:.4f}" for name in SYSTEMS]
+    assert ["STS", *scores] in rows
+    assert page.read_text(encoding="utf-8").count("<h2>") == 3
+
+
+def test_ids_choose_two_trees_in_their_order(folder, capsys):
+    content = explained(folder, capsys, "--conllu", folder / "more.conllu", "--ids", "2", "1")
+    assert [side["text"] for side in content["sentences"]] == ["A cat sees the dog .", "The dog sees a cat ."]
+
+
+def test_files_may_be_named_instead_of_a_run(folder, capsys):
+    words = ["explain", "--json", "--conllu", f"{folder}/two.conllu"]
+    words += ["--model", f"{folder}/model/model.safetensors", "--vocabulary", f"{folder}/vocabulary.json"]
+    assert main(words) == 0
+    captured = capsys.readouterr()
+    assert list(json.loads(captured.out)["systems"]) == SYSTEMS[1:]
+    assert "word vectors are left out" in captured.err
+    assert main([*words, "--vectors", f"{folder}/vectors.safetensors"]) == 0
+    assert json.loads(capsys.readouterr().out) == explained(folder, capsys, *words[2:4])
+    assert main(words[:4]) == 2
+    assert "give --run, such as --run results/demo, or else name files: --model, --vocabulary" in (
+        capsys.readouterr().err
+    )
+
+
+def test_settings_go_before_the_run_s(folder, capsys):
+    usual = explained(folder, capsys, "--conllu", folder / "two.conllu")
+    once = explained(
+        folder, capsys, "--conllu", folder / "two.conllu", "--solver", "averaged", "--iterations", 1
+    )
+    bove, plain = once["systems"]["bove"], once["systems"]["properties-only"]
+    assert bove["sts"] == pytest.approx(plain["sts"], abs=1e-6)
+    assert usual["systems"]["bove"]["sts"] != pytest.approx(plain["sts"], abs=1e-3)
+
+
+def test_what_the_treebank_lacks_is_warned_of(folder, tmp_path, capsys):
+    write_treebank(tmp_path / "t", [CHASED, STRANGE])
+    assert explain(folder, "--conllu", tmp_path / "t") == 0
+    err = capsys.readouterr().err
+    assert "the model's treebank has no such tags: XX;" in err
+    assert "the model's treebank has no such relations: what;" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("one", "1 given, but two sentences are needed; put each in quotation marks"),
+        ("one two three", "3 given, but two sentences are needed"),
+        ("one two --conllu {0}/two.conllu", "not both"),
+        ("one two --ids 1 2", "--ids names trees of a file"),
+        (
+            "--conllu {0}/more.conllu",
+            "more.conllu: holds 5 trees, but 2 trees are needed; name them with --ids",
+        ),
+        ("--conllu {0}/more.conllu --ids 1 none", "tree none: there is no word in it"),
+        ("--conllu {0}/more.conllu --ids 1 9", "2 trees have id '9'"),
+        ("--conllu {0}/more.conllu --ids 1 non", "no tree has id 'non'; did you mean none?"),
+        ("--conllu {0}/none.conllu", "none.conllu: no such file"),
+        ("one two", "has no tagger and parser"),
+        ("one two --tagger t.pt", "--tagger and --parser belong together"),
+        ("one two --tagger t.pt --parser p.pt", "t.pt: no such file"),
+        ("one two --variant compare/x", "has no variant 'compare/x'"),
+    ],
+)
+def test_what_does_not_fit_is_one_line(folder, capsys, words, message):
+    assert message in fails(folder, capsys, *words.format(folder).split())
+
+
+def test_vectors_of_another_length_and_missing_runs_are_one_line(folder, tmp_path, capsys):
+    (tmp_path / "vectors.txt").write_text("lynx 1 2 3\n", encoding="utf-8")
+    words = f"vectors load --input {tmp_path}/vectors.txt --format glove --output {tmp_path}/v"
+    assert main(words.split()) == 0
+    write_treebank(tmp_path / "t", [CHASED, Sentence("2", ("lynx",), ("NN",), (0,), ("ROOT",))])
+    line = fails(folder, capsys, "--conllu", tmp_path / "t", "--vectors", tmp_path / "v")
+    assert f"words with vectors of 3 dimensions, but the model has rank {RANK}" in line
+    assert "no run is there" in fails(tmp_path / "none", capsys, "a", "b")
+
+
+def test_text_is_parsed_with_the_run_s_tagger_and_parser(tmp_path, capsys):
+    pytest.importorskip("stanza")
+    folder = make_run(tmp_path)
+    treebank = write_treebank(tmp_path / "treebank.conllu", tiny_sentences())
+    for kind in ("tagger", "parser"):
+        files = f"--output {folder}/parser/{kind}.pt --report {tmp_path}/{kind}.json --option max_steps=20"
+        words = f"train-{kind} --treebank {treebank} --dev {treebank} --preset tiny --seed 3 {files}"
+        assert main(words.split()) == 0
+    capsys.readouterr()
+    content = explained(folder, capsys, "The dog sees a cat.", "a <b>cat</b>")
+    assert [token["form"] for token in content["sentences"][0]["tokens"]] == list(CHASED.forms)
+    assert content["sentences"][1]["text"] == "a <b>cat</b>"
+    assert "the second sentence: there is no word in it" in fails(folder, capsys, "The dog", " ")
