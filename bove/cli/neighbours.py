@@ -146,7 +146,7 @@ def _word_cosine(lookup, form: str, other: str) -> float | None:
     if lookup is None or lookup.row(form) < 0 or lookup.row(other) < 0:
         return None
     first, second = unit_rows(lookup.vectors.rows([lookup.row(form), lookup.row(other)]))
-    return float(first @ second)
+    return float(np.clip(first @ second, -1, 1))
 
 
 def _word_neighbours(embedder, lookup, form: str, count: int) -> tuple[WordNeighbour, ...] | None:

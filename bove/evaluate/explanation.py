@@ -64,7 +64,7 @@ def align(
     ours, theirs = places or (range(len(first)), range(len(second)))
     ours, theirs = np.asarray(ours, np.int64), np.asarray(theirs, np.int64)
     if len(first) and len(second):
-        cosines = unit_rows(first) @ unit_rows(second).T
+        cosines = np.clip(unit_rows(first) @ unit_rows(second).T, -1, 1)  # rounding may go beyond
     else:
         cosines = np.zeros((len(first), len(second)))
     return Alignment(
