@@ -92,11 +92,11 @@ def _check(args) -> None:
 
 
 def _warn_of_limits(rows, settings) -> None:
-    """Say where rounding swamped L, and where a step ran out of iterations before it reached its tolerance."""
+    """Say where rounding swamped L, and where a step ran out of iterations short of its tolerance."""
     if below := [str(row["round"]) for row in rows if row["total"] < 0]:
         log.warning(
-            "L, a sum of squares, is below 0 after round %s: token vectors grew so large that rounding swamped "
-            "it; do not trust this model; raise lambda_R or lambda_E, or train with dtype float64",
+            "L, a sum of squares, is below 0 after round %s: token vectors grew so large that rounding "
+            "swamped it; do not trust this model; raise lambda_R or lambda_E, or train with dtype float64",
             ", ".join(below),
         )
     steps = (
