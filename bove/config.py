@@ -1,9 +1,8 @@
 """The configuration of a run: files are read and merged, checked against the schema, defaults filled in.
 
 Files merge from left to right, section by section. `null` removes an entry of a map with free names (a
-source, a data set, a subset) and puts any other key back to its default. Where the schema asks for text,
-YAML's own types are not applied: `run: 010` and `run: no` stay as written. Numbers may have any form, `1e-3`
-too.
+source, a data set, a subset) and puts any other key back to its default. Numbers may have any form, `1e-3`
+too. How YAML becomes values is in `bove.config_text`.
 """
 
 import math
@@ -15,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from bove.config_text import parse
 from bove.errors import BoveError
 from bove.files import atomic_write
 
@@ -48,13 +48,13 @@ def load(files: Iterable[Path], schema: Path, assignments: Iterable[str] = ()) -
                 text = stream.read()
         except (OSError, UnicodeDecodeError) as e:
             raise BoveError(f"{path}: configuration can not be read ({e}); check the path") from e
-        merged = merge(merged, _parse(text, tree, str(path)) or {})
+        merged = merge(merged, parse(text, tree, str(path)) or {})
     for assignment in assignments:
         key, separator, text = assignment.partition("=")
         if not separator:
             raise BoveError(f"configuration: {assignment!r} is no assignment; write key=value")
         child = tree["properties"].get(key, {})
-        merged = merge(merged, {key: _parse(text, child, f"--config {key}")})
+        merged = merge(merged, {key: parse(text, child, f"--config {key}")})
     return merged
 
 
@@ -99,51 +99,6 @@ def summary(config: dict) -> str:
         f"{inference['solver']}, up to {inference['iterations']} iterations; data sets "
         f"{', '.join(config['datasets'])}; seed {config['seed']}{others}."
     )
-
-
-def _parse(text: str, schema: dict, where: str) -> Any:
-    try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.YAMLError as e:
-        raise BoveError(f"{where}: not valid YAML ({' '.join(str(e).split())})") from e
-    value = None if node is None else _Builder(where).build(node, schema)
-    if schema.get("type") == "object" and value is not None and not isinstance(value, dict):
-        raise BoveError(f"{where}: holds {value!r}; write keys and values")
-    return value
-
-
-class _Builder(yaml.SafeLoader):
-    """Turns YAML nodes into Python values; a scalar stays text where the schema asks for text."""
-
-    def __init__(self, where: str) -> None:
-        super().__init__("")
-        self.where = where
-
-    def build(self, node: yaml.Node, schema: dict) -> Any:
-        if isinstance(node, yaml.MappingNode):
-            return self._mapping(node, schema)
-        if isinstance(node, yaml.SequenceNode):
-            return [self.build(child, schema.get("items", {})) for child in node.value]
-        if schema.get("type") == "string" and node.tag != "tag:yaml.org,2002:null":
-            return node.value
-        return self.construct_object(node, deep=True)
-
-    def _mapping(self, node: yaml.MappingNode, schema: dict) -> dict:
-        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-        for key in keys:
-            if keys.count(key) > 1 and key != "<<":
-                line = node.start_mark.line + 1
-                raise BoveError(f"{self.where}: key {key!r} stands twice in the section of line {line}")
-        self.flatten_mapping(node)
-        return {
-            str(key.value): self.build(child, _child(schema, str(key.value))) for key, child in node.value
-        }
-
-
-def _child(schema: dict, key: str) -> dict:
-    """Schema of a key: a named property's, or that of all free names."""
-    free = schema.get("additionalProperties")
-    return schema.get("properties", {}).get(key, free if isinstance(free, dict) else {})
 
 
 def merge(old: Any, new: Any) -> Any:
@@ -204,6 +159,8 @@ def _coerce(value: Any, kind: str) -> Any:
             number = float(value)
         except ValueError:
             return value
+        except OverflowError:
+            return math.inf
         if kind == "number":
             return number
         return int(value) if isinstance(value, int) else int(number) if number.is_integer() else number
@@ -223,20 +180,26 @@ def _unknown(key: str, known: Iterable[str]) -> str:
 def _explain(error) -> str:
     """One line for a jsonschema error: the key, its value, what is allowed."""
     where = ".".join(map(str, error.absolute_path)) or "top level"
-    value, rule = error.instance, error.validator_value
+    value, rule, shown = error.instance, error.validator_value, _shown(error.instance)
     if error.validator == "required":
         missing = ", ".join(key for key in rule if key not in value)
         return f"configuration: {where}: {missing} is missing; add it"
     if error.validator == "enum":
         close = get_close_matches(str(value), [str(option) for option in rule], n=1)
         hint = f" did you mean {close[0]}?" if close else ""
-        return f"configuration: {where}: {value!r} is not allowed;{hint} allowed: {', '.join(map(str, rule))}"
+        return f"configuration: {where}: {shown} is not allowed;{hint} allowed: {', '.join(map(str, rule))}"
     if error.validator in _RULES:
-        return f"configuration: {where}: {value!r} is not allowed; allowed: {_RULES[error.validator]} {rule}"
+        return f"configuration: {where}: {shown} is not allowed; allowed: {_RULES[error.validator]} {rule}"
     if error.validator == "type":
         kinds = " or ".join([rule] if isinstance(rule, str) else rule)
-        return f"configuration: {where}: {value!r} has the wrong type; allowed: {kinds}"
-    return f"configuration: {where}: {error.message}"
+        return f"configuration: {where}: {shown} has the wrong type; allowed: {kinds}"
+    return f"configuration: {where}: {error.message[:200]}"
+
+
+def _shown(value: Any) -> str:
+    """A value as Python writes it, the start of it where that is long."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"
 
 
 def _cross_check(config: dict) -> None:

@@ -44,8 +44,9 @@ def register(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     if args.action == "load":
-        for kind, count in convert(args.input, args.output, args.format, args.limit).items():
-            log.info("%d %s", count, kind)
+        counts = convert(args.input, args.output, args.format, args.limit)
+        for kind, count in counts.items():
+            log.info("%d %s, first in row %d", count, kind, counts.places[kind][0])
     else:
         train(
             args.input,

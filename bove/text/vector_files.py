@@ -17,7 +17,7 @@ from bove.errors import BoveError
 from bove.files import open_bytes
 
 Blocks = Iterator[tuple[list[bytes], np.ndarray]]
-BLOCK_BYTES = 1 << 24
+BLOCK_BYTES = 1 << 22
 BLOCK_ROWS = 4096
 _LONGEST_WORD = 4096
 

@@ -8,9 +8,9 @@ import hashlib
 import os
 import tempfile
 from array import array
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from bove import artefacts
 from bove.errors import BoveError
 from bove.files import atomic_path, sha256
+from bove.oddities import Oddities, note
 from bove.text.vector_files import read_blocks
 from bove.text.vocabulary import Vocabulary
 
@@ -130,8 +131,10 @@ def pretrained_rows(vocabulary: Vocabulary, vectors: WordVectors) -> np.ndarray:
 
 def convert(
     source: str | Path, output: str | Path, format: str = "auto", limit: int | None = None
-) -> Counter:
+) -> Oddities:
     """Turn a word2vec (binary or text) or GloVe file into a mapped file, in little memory.
+
+    All words are kept, since a later data set may ask for any of them; opening the result costs nothing.
 
     Args:
         source: the file, gzip or not.
@@ -139,45 +142,58 @@ def convert(
         limit: number of rows to read, from the first; all where None.
 
     Returns:
-        Rows left out, by kind; a word that stands twice keeps its first vector.
+        Rows left out, by kind, with the number of each kind's first; a word that stands twice keeps its first
+        vector.
 
     Raises:
         BoveError: the file is truncated, damaged, or not in the format.
     """
-    counts: Counter = Counter()
-    blocks = _decodable(read_blocks(source, format, limit), counts)
-    write_vectors(output, blocks, {"source_sha256": sha256(source)}, counts)
+    counts = Oddities(keep=1)
+    left_out = array("q")
+    blocks = _decodable(read_blocks(source, format, limit), counts, left_out)
+    repeated = write_vectors(output, blocks, {"source_sha256": sha256(source)})
+    # `repeated` numbers the rows that were handed over; the file's numbers count those left out before too.
+    gaps = np.array(left_out, np.int64) - np.arange(len(left_out))
+    for row in (repeated + np.searchsorted(gaps, repeated, "right")).tolist():
+        note(counts, DUPLICATE, row + 1)
     return counts
 
 
-def _decodable(blocks, counts) -> Iterator[tuple[list[bytes], np.ndarray]]:
-    """Blocks without the rows whose word is empty or not UTF-8."""
+def fault_of_word(word: bytes) -> str | None:
+    """Why a row with this word is left out; None where it is not."""
+    try:
+        return None if word.decode() else EMPTY
+    except UnicodeDecodeError:
+        return NOT_UTF8
+
+
+def _decodable(blocks, counts, left_out) -> Iterator[tuple[list[bytes], np.ndarray]]:
+    """Blocks without the rows whose word is empty or not UTF-8; their numbers, from 0, are appended."""
+    first = 0
     for words, rows in blocks:
-        keep = [True] * len(words)
+        keep = np.ones(len(words), bool)
         for i, word in enumerate(words):
-            try:
-                keep[i] = bool(word.decode())
-                counts.update([] if keep[i] else [EMPTY])
-            except UnicodeDecodeError:
+            fault = fault_of_word(word)
+            if fault:
                 keep[i] = False
-                counts[NOT_UTF8] += 1
-        if all(keep):
-            yield words, rows
-        else:
-            yield [word for word, kept in zip(words, keep, strict=True) if kept], rows[np.array(keep, bool)]
+                left_out.append(first + i)
+                note(counts, fault, first + i + 1)
+        first += len(words)
+        yield (words, rows) if keep.all() else (list(compress(words, keep)), rows[keep])
 
 
 def write_vectors(
     output: str | Path,
     blocks: Iterable[tuple[list[bytes], np.ndarray]],
     metadata: dict[str, str],
-    counts: Counter | None = None,
-) -> None:
+) -> np.ndarray:
     """Write blocks of words (UTF-8) and rows [n, r] to a mapped file, atomically.
 
     The number of rows is known at the end alone, so they wait in an unnamed file beside the output.
+
+    Returns:
+        Numbers, from 0 and ascending, of the rows that were left out because their word stood before.
     """
-    counts = Counter() if counts is None else counts
     output = Path(output)
     with atomic_path(output) as tmp, tempfile.TemporaryFile(dir=output.parent) as scratch:
         blob, ends, keys, dimensions = bytearray(), array("q", [0]), array("Q"), 0
@@ -190,58 +206,61 @@ def write_vectors(
             scratch.write(np.ascontiguousarray(rows, "<f4").reshape(-1).view(np.uint8).data)
         if not keys:
             raise BoveError(f"{output}: there is no word to write; check the source")
-        arrays, drop = _index(bytes(blob), np.array(ends, np.int64), np.array(keys, np.uint64))
-        counts.update({DUPLICATE: len(drop)} if len(drop) else {})
-        size = len(keys)
-        del blob, ends, keys
-        _assemble(tmp, arrays, scratch, size, dimensions, drop, metadata)
+        arrays, drop = _index(blob, ends, keys)
+        _assemble(tmp, arrays, blob, scratch, dimensions, drop, ends, metadata)
+    return drop
 
 
-def _index(blob: bytes, offsets: np.ndarray, keys: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Arrays of the words and their index, without the words that stood before, and those words' rows."""
+def _index(blob: bytearray, ends: array, keys: array) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """The arrays that find a word, and the rows [k] of the words that stood before, which they leave out.
+
+    Millions of words pass here, so what can be a view is no copy.
+    """
+    offsets, keys = np.frombuffer(ends, np.int64), np.frombuffer(keys, np.uint64)
     order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
+    keys = keys[order]
+    drop = _repeated(blob, offsets, keys, order)
+    if len(drop):
+        keep = np.ones(len(keys), bool)
+        keep[drop] = False
+        keys, order = keys[keep[order]], order[keep[order]]
+        order = (np.cumsum(keep) - 1)[order]
+        offsets = np.concatenate([offsets[:1], np.cumsum(np.diff(offsets)[keep])])
+    return {"word_offsets": offsets, "keys": keys, "rows": order}, drop
+
+
+def _repeated(blob, offsets, ordered_keys, order) -> np.ndarray:
+    """Rows, ascending, of words that stand in an earlier row; two words may share a key."""
     drop = []
     seen: set[bytes] = set()
-    for place in np.flatnonzero(ordered[1:] == ordered[:-1]).tolist():
-        first, second = (blob[offsets[row] : offsets[row + 1]] for row in order[place : place + 2])
+    for place in np.flatnonzero(ordered_keys[1:] == ordered_keys[:-1]).tolist():
+        first, second = (bytes(blob[offsets[row] : offsets[row + 1]]) for row in order[place : place + 2])
         seen.add(first)
         if second in seen:
             drop.append(int(order[place + 1]))
         seen.add(second)
-    drop = np.sort(np.array(drop, np.int64))
-    keep = np.ones(len(keys), bool)
-    keep[drop] = False
-    new_row = np.cumsum(keep) - 1
-    order = order[keep[order]]
-    lengths = np.diff(offsets)
-    kept_bytes = np.frombuffer(blob, np.uint8)
-    if len(drop):
-        kept_bytes = kept_bytes[np.repeat(keep, lengths)]
-    arrays = {
-        "words": kept_bytes,
-        "word_offsets": np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[keep])]),
-        "keys": keys[order],
-        "rows": new_row[order].astype(np.int64),
-    }
-    return arrays, drop
+    return np.sort(np.array(drop, np.int64))
 
 
-def _assemble(path, arrays, scratch, size, dimensions, drop, metadata) -> None:
-    """Write header and arrays; the vectors come from the scratch file, without the dropped rows."""
+def _assemble(path, arrays, blob, scratch, dimensions, drop, ends, metadata) -> None:
+    """Write header and arrays; words come from the blob, vectors from the scratch file, less the drop."""
+    size = len(ends) - 1
+    runs = list(zip([0, *(drop + 1).tolist()], [*drop.tolist(), size], strict=True))
     shapes = {name: (values.dtype, values.shape) for name, values in arrays.items()}
     shapes["vectors"] = (np.dtype("<f4"), (size - len(drop), dimensions))
+    shapes["words"] = (np.dtype("u1"), (int(arrays["word_offsets"][-1]),))
     header, order = artefacts.layout(FORMAT, shapes, metadata)
     with open(path, "wb") as stream:
         stream.write(header)
         for name in order:
-            if name != "vectors":
+            if name in arrays:
                 stream.write(np.ascontiguousarray(arrays[name]).view(np.uint8).data)
                 continue
-            start = 0
-            for end in [*drop.tolist(), size]:
-                _copy(scratch, stream, 4 * dimensions * start, 4 * dimensions * (end - start))
-                start = end + 1
+            for start, end in runs:
+                if name == "words":
+                    stream.write(memoryview(blob)[ends[start] : ends[end]])
+                else:
+                    _copy(scratch, stream, 4 * dimensions * start, 4 * dimensions * (end - start))
         stream.flush()
         os.fsync(stream.fileno())
 

@@ -20,7 +20,7 @@ def test_load_writes_a_mapped_file_and_logs_what_was_left_out(tmp_path, capsys):
     vectors = WordVectors.open(tmp_path / "v")
     np.testing.assert_array_equal(vectors.rows(vectors.find(["a", "b"])), [[1, 2], [3, 4]])
     log = (tmp_path / "log").read_text(encoding="utf-8")
-    assert "1 words that stood before, left out" in log and "2 words, 2 dimensions" in log
+    assert "1 words that stood before, left out, first in row 3" in log and "2 words, 2 dimensions" in log
     assert log in capsys.readouterr().err
 
 
@@ -38,6 +38,37 @@ def test_a_fault_is_one_line_and_leaves_no_file(tmp_path, capsys):
     assert main(f"vectors load --input {tmp_path}/in.bin --format auto --output {tmp_path}/v".split()) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["in.bin"]
+
+
+STREAMED = """
+import resource, sys
+from bove.text.vectors import WordVectors, convert
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+start = peak()
+convert(sys.argv[1], sys.argv[2])
+converted = peak()
+found = WordVectors.open(sys.argv[2])
+print(converted - start, len(found), found.rows(found.find(["w7"]))[0, 0])
+opened = peak()
+print(opened - converted)
+"""
+
+
+def test_a_large_file_is_neither_converted_nor_opened_in_memory(tmp_path):
+    rows, size = 64_000, 400
+    with open(tmp_path / "in.bin", "wb") as stream:
+        stream.write(b"%d %d\n" % (rows, size))
+        for row in range(rows):
+            stream.write(b"w%d " % row + np.full(size, row, "<f4").tobytes())
+    files = [str(tmp_path / name) for name in ("in.bin", "out")]
+    done = subprocess.run(
+        [sys.executable, "-c", STREAMED, *files], capture_output=True, text=True, check=True
+    )
+    memory, found, value, more = map(float, done.stdout.split())
+    assert (found, value) == (rows, 7)
+    assert memory < rows * size * 4 / 3
+    assert more < rows * size * 4 / 20
 
 
 def raw_text(tmp_path):

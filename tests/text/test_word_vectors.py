@@ -108,6 +108,17 @@ def test_words_that_can_not_be_kept_are_counted(load):
     found, counts = load(binary(words, rows))
     check(found, ("a", "b", "c"), rows[[0, 3, 6]])
     assert counts == {vectors.NOT_UTF8: 1, vectors.EMPTY: 1, vectors.DUPLICATE: 2}
+    assert counts.places == {vectors.NOT_UTF8: [2], vectors.EMPTY: [3], vectors.DUPLICATE: [5]}
+
+
+@pytest.mark.parametrize(
+    ("words", "row"),
+    [(b"\xff a a", 3), (b"a \xff a", 3), (b"a a \xff", 2), (b"\xff \xff a b \xff \xff b", 7)],
+)
+def test_the_row_of_a_repeated_word_is_the_file_s(load, words, row):
+    words = words.split(b" ")
+    _, counts = load(binary(words, np.ones((len(words), 2), np.float32)))
+    assert counts.places[vectors.DUPLICATE] == [row]
 
 
 def test_words_with_spaces_in_glove(load):

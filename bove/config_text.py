@@ -1,0 +1,85 @@
+"""YAML texts to values, guided by the schema.
+
+Where the schema asks for text, YAML's own types are not applied: `run: 010` and `run: no` stay as written. A
+scalar that YAML takes for a number or a date but that is none (2024-13-45) stays text too.
+"""
+
+from collections import Counter
+from typing import Any
+
+import yaml
+
+from bove.errors import BoveError
+
+# Aliases of aliases can stand for more than any machine holds.
+MOST_NODES = 100_000
+_EQUALS = "tag:yaml.org,2002:value"  # YAML 1.1 has a type of its own for a plain =
+
+
+def parse(text: str, schema: dict, where: str) -> Any:
+    """The value that a YAML text stands for; None for an empty one.
+
+    Args:
+        text: one YAML document.
+        schema: what is due there.
+        where: what the text is, for messages.
+
+    Raises:
+        BoveError: not YAML, a key that stands twice or is no text, a tag of no plain value, or a text that is
+            nested without end.
+    """
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        value = None if node is None else _Builder(where).build(node, schema)
+    except yaml.YAMLError as e:
+        raise BoveError(f"{where}: not valid YAML ({' '.join(str(e).split())})") from e
+    except RecursionError as e:
+        raise BoveError(f"{where}: nested too deeply, or a part that holds itself; write it plainly") from e
+    if schema.get("type") == "object" and value is not None and not isinstance(value, dict):
+        raise BoveError(f"{where}: holds {value!r:.80}; write keys and values")
+    return value
+
+
+class _Builder(yaml.SafeLoader):
+    """Turns YAML nodes into Python values; a scalar stays text where the schema asks for text."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__("")
+        self.where = where
+        self.nodes = 0
+
+    def build(self, node: yaml.Node, schema: dict) -> Any:
+        self.nodes += 1
+        if self.nodes > MOST_NODES:
+            raise BoveError(f"{self.where}: more than {MOST_NODES} values with its aliases; write fewer")
+        if isinstance(node, yaml.MappingNode):
+            return self._mapping(node, schema)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.build(child, schema.get("items", {})) for child in node.value]
+        if node.tag == _EQUALS or (schema.get("type") == "string" and node.tag != "tag:yaml.org,2002:null"):
+            return node.value
+        try:
+            return self.construct_object(node, deep=True)
+        except ValueError:  # looks like a number or a date
+            return node.value
+
+    def _mapping(self, node: yaml.MappingNode, schema: dict) -> dict:
+        keys = Counter(key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode))
+        for key, count in keys.items():
+            if count > 1 and key != "<<":
+                line = node.start_mark.line + 1
+                raise BoveError(f"{self.where}: key {key!r} stands twice in the section of line {line}")
+        self.flatten_mapping(node)
+        values: dict[str, Any] = {}
+        for key, child in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                line = key.start_mark.line + 1
+                raise BoveError(f"{self.where}: a key that is no text in line {line}; write a name")
+            values[key.value] = self.build(child, _child(schema, key.value))
+        return values
+
+
+def _child(schema: dict, key: str) -> dict:
+    """Schema of a key: a named property's, or that of all free names."""
+    free = schema.get("additionalProperties")
+    return schema.get("properties", {}).get(key, free if isinstance(free, dict) else {})
