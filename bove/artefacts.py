@@ -102,6 +102,8 @@ def open_mapped(
     arrays = {}
     for name, entry in header.items():
         if name != "__metadata__":
+            if entry["dtype"] not in _DTYPES:
+                raise BoveError(f"{path}: its array {name!r} is {entry['dtype']}; make the file again")
             start, end = (8 + length + offset for offset in entry["data_offsets"])
             arrays[name] = raw[start:end].view(_DTYPES[entry["dtype"]]).reshape(entry["shape"])
     for name in required:

@@ -63,7 +63,8 @@ class Bags:
                 metadata = stream.metadata() or {}
                 _check_format(path, metadata)
                 tensors = _small_tensors(path, stream)
-        except (SafetensorError, OSError) as e:
+        # A type that NumPy lacks, such as bfloat16, is one of the last two.
+        except (SafetensorError, OSError, AttributeError, TypeError) as e:
             raise BoveError(
                 f"{path}: not a safetensors file, or a damaged one ({e}); infer the bags again"
             ) from e

@@ -75,6 +75,13 @@ def read_scores(path: str | Path) -> Scores:
 
     Raises BoveError where the file is missing, damaged, or holds something else.
     """
+    try:
+        return _read(path)
+    except UnicodeDecodeError as e:
+        raise BoveError(f"{path}: damaged, text in it is not UTF-8; {_AGAIN}") from e
+
+
+def _read(path) -> Scores:
     table, metadata = _read_table(path)
     names = table.column_names
     systems = [name.removeprefix("score:") for name in names if name.startswith("score:")]

@@ -102,11 +102,27 @@ class Model:
                 hyperparameters=json.loads(metadata["hyperparameters"]),
                 versions=json.loads(metadata["versions"]),
             )
-        except (KeyError, ValueError) as e:
+            same = model.hash == metadata.get("hash")
+        except KeyError as e:
             raise BoveError(f"{path}: a model file that lacks {e}; train the model again") from e
-        if model.hash != metadata.get("hash"):
+        except (ValueError, TypeError, AttributeError) as e:
+            raise BoveError(f"{path}: a model file with a damaged part ({e}); train the model again") from e
+        if not same:
             raise BoveError(f"{path}: the model's content does not match its hash; train it again")
+        if not model._fits():
+            raise BoveError(f"{path}: a model whose parts do not fit together; train it again")
         return model
+
+    def _fits(self) -> bool:
+        """Whether P, R and their names agree in number; the hash vouches for the values."""
+        c, r, d = len(self.properties), self.rank, len(self.relation_names)
+        if isinstance(self.relations, LowRank):
+            U, V, ranks = self.relations.U, self.relations.V, self.relations.ranks
+            fits = len(ranks) == d and U.shape == V.shape == (r, int(ranks.sum()))
+        else:
+            fits = self.relations.shape == (d, r, r)
+        rows = [row for ends in self.groups.values() for row in ends]
+        return fits and len(self.frozen) == c and all(isinstance(x, int) and 0 <= x <= c for x in rows)
 
     def check(self, corpus: GraphCorpus, name: str) -> None:
         """Raise BoveError where graphs (called `name` in the message) were encoded by another vocabulary."""

@@ -33,15 +33,13 @@ def load_safely(path: str | Path, kind: str):
     Raises:
         BoveError: no such file, or one that can not be read so.
     """
-    import pickle
-
     import torch
 
     if not Path(path).is_file():
         raise BoveError(f"{path}: no such file; check the path")
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, KeyError, UnicodeDecodeError) as e:
+    except Exception as e:  # a damaged file can fail in any step of unpickling
         reason = str(e).split("\n")[0][:120]
         raise BoveError(
             f"{path}: not a Stanza {kind} that can be read safely ({reason}); make or fetch it again"
@@ -67,6 +65,10 @@ def read_checkpoint(path: str | Path, kind: str) -> dict:
         raise BoveError(
             f"{path}: a Stanza model, but no {kind}; give the file that `bove train-{kind}` wrote"
         )
+    try:
+        read_conventions(content)
+    except (KeyError, ValueError, TypeError, AttributeError) as e:
+        raise BoveError(f"{path}: its note of the treebank's conventions is damaged; train it again") from e
     return content
 
 

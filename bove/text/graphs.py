@@ -203,6 +203,11 @@ def load_graphs(path: str | Path) -> GraphCorpus:
         BoveError: the file is missing, damaged, holds something else, or its parts do not fit together.
     """
     arrays, metadata = artefacts.load(path, FORMAT, (*_OFFSETS, *_ENTRIES, "extra", "ids"))
+    flat = [arrays[name] for name in (*_OFFSETS, *_ENTRIES)]
+    extra = arrays["extra"]
+    odd = any(array.ndim != 1 or array.dtype != np.int64 for array in flat)
+    if odd or extra.ndim != 2 or extra.dtype != np.float32:
+        raise BoveError(f"{path}: graphs whose arrays have other shapes or types; make the file again")
     try:
         corpus = GraphCorpus(
             **{name: arrays[name] for name in (*_OFFSETS, *_ENTRIES, "extra")},

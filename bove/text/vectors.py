@@ -26,7 +26,27 @@ FORMAT = "bove-vectors"
 NOT_UTF8 = "words that are not UTF-8, left out"
 EMPTY = "empty words, left out"
 DUPLICATE = "words that stood before, left out"
-_ARRAYS = ("vectors", "words", "word_offsets", "keys", "rows")
+# type and number of axes of each array
+_ARRAYS = {
+    "vectors": ("<f4", 2),
+    "words": ("|u1", 1),
+    "word_offsets": ("<i8", 1),
+    "keys": ("<u8", 1),
+    "rows": ("<i8", 1),
+}
+
+
+def _fits(arrays) -> bool:
+    """Whether arrays have the shapes and types of word vectors; what they hold is not read."""
+    kinds = {name: (array.dtype.str, array.ndim) for name, array in arrays.items() if name in _ARRAYS}
+    if kinds != _ARRAYS:
+        return False
+    size, ends = len(arrays["vectors"]), arrays["word_offsets"]
+    return (
+        len(arrays["keys"]) == len(arrays["rows"]) == size
+        and len(ends) == size + 1
+        and (ends[0], ends[-1]) == (0, len(arrays["words"]))
+    )
 
 
 def _key(word: bytes) -> int:
@@ -55,9 +75,7 @@ class WordVectors:
             BoveError: the file is missing, damaged or holds something else.
         """
         arrays, metadata = artefacts.open_mapped(path, FORMAT, _ARRAYS)
-        size = len(arrays["vectors"])
-        lengths = {name: len(arrays[name]) for name in ("keys", "rows", "word_offsets")}
-        if arrays["vectors"].ndim != 2 or lengths != {"keys": size, "rows": size, "word_offsets": size + 1}:
+        if not _fits(arrays):
             raise BoveError(f"{path}: vectors whose parts do not fit together; make the file again")
         return cls(arrays, metadata.get("source_sha256", ""))
 

@@ -1,0 +1,71 @@
+"""One small sound file of each kind that the stages write, with the function that reads it."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from tiny_treebank import tiny_sentences
+
+from bove.bags import Bags, BagWriter
+from bove.evaluate.scores import Scores, read_scores, write_scores
+from bove.factor.lowrank import compress
+from bove.factor.model import Model
+from bove.text.graphs import encode, load_graphs, save_graphs
+from bove.text.pairs import Pair, read_pairs, write_pairs
+from bove.text.vectors import WordVectors, write_vectors
+from bove.text.vocabulary import Vocabulary
+from bove.text.vocabulary_counts import build
+
+READERS: dict[str, Callable] = {
+    "vocabulary": Vocabulary.load,
+    "vectors": WordVectors.open,
+    "graphs": load_graphs,
+    "model": Model.load,
+    "low-rank model": Model.load,
+    "bags": Bags.open,
+    "pairs": read_pairs,
+    "scores": read_scores,
+}
+
+
+def write_all(folder: Path) -> dict[str, Path]:
+    """A file of each kind, by its name in READERS."""
+    paths = {name: folder / name for name in READERS}
+    sentences = tiny_sentences()[:4]
+    options = {"numbers": True, "punctuation": True, "lookup": ["exact", "lower"], "adjacency": True}
+    vocabulary = build(sentences, {"words": 1, "tags": 1, "relations": 1}, options)
+    vocabulary.save(paths["vocabulary"])
+    write_vectors(paths["vectors"], [([b"dog", "zèbre".encode()], np.eye(2, dtype=np.float32))], {})
+    corpus = encode(sentences, vocabulary)
+    save_graphs(corpus, paths["graphs"])
+    c, d = vocabulary.n_properties, vocabulary.n_relations
+    rng = np.random.default_rng(0)
+    relations = rng.standard_normal((d, 2, 2)).astype(np.float32)
+    for name, kept in (("model", relations), ("low-rank model", compress(relations, 0.9))):
+        Model(
+            properties=rng.standard_normal((c, 2)).astype(np.float32),
+            relations=kept,
+            frozen=np.zeros(c, bool),
+            groups={"words": (0, vocabulary.n_words), "tags": (vocabulary.n_words, c)},
+            relation_names=vocabulary.relations,
+            vocabulary_hash=vocabulary.hash,
+            hyperparameters={"alpha": 1.0},
+        ).save(paths[name])
+    with BagWriter(paths["bags"], corpus.ids, corpus.lengths, np.arange(4), 2, "bove", "h") as writer:
+        for b, length in enumerate(corpus.lengths):
+            writer.put(b, np.ones((length, 2), np.float32))
+    pairs = [
+        Pair(f"a-{i}", "sts", "STS", "similarity", "a", "A dog.", "Ein Hünd.", gold, gold is not None)
+        for i, gold in enumerate((1.5, None))
+    ]
+    text = io.StringIO()
+    write_pairs(text, pairs)
+    paths["pairs"].write_text(text.getvalue(), encoding="utf-8", newline="")
+    scores = Scores(
+        dataset="sts", label="STS", task="similarity", ids=("a-0", "a-1"), subsets=("a", "a"),
+        gold=("1.5", None), scored=np.array([True, False]), values={"bove": np.array([0.5, np.nan])},
+        empty={"bove": np.array([False, False])}, pairs_sha256="", model_hashes={"bove": "h"},
+    )  # fmt: skip
+    write_scores(scores, paths["scores"])
+    return paths

@@ -1,0 +1,164 @@
+"""Files of the stages that are cut, changed, of another version or of another kind: one clear line each."""
+
+import io
+import json
+import pickle
+import struct
+import zipfile
+from contextlib import suppress
+
+import pytest
+from artefact_files import READERS, write_all
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bove.errors import BoveError
+from bove.text.checkpoints import read_checkpoint
+
+ARRAYS = ("vectors", "graphs", "model", "low-rank model", "bags")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Content of a sound file of each kind, and a place to put a changed one."""
+    folder = tmp_path_factory.mktemp("artefacts")
+    contents = {name: path.read_bytes() for name, path in write_all(folder).items()}
+    return contents, folder / "changed"
+
+
+def read(files, name, content):
+    """The file's content as its reader gives it; a refusal must be one line that names the file."""
+    path = files[1]
+    path.write_bytes(content)
+    try:
+        READERS[name](path)
+    except BoveError as e:
+        assert str(e).startswith(str(path)) and "\n" not in str(e)
+        raise
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_sound_file_is_read_and_a_shortened_one_is_not(files, name):
+    content = files[0][name]
+    read(files, name, content)
+    for length in range(0, len(content) - 1, max(1, len(content) // 60)):
+        if name == "pairs" and (not length or content[:length].endswith(b"}\n")):
+            continue  # a file of fewer pairs
+        with pytest.raises(BoveError):
+            read(files, name, content[:length])
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_file_of_another_kind_is_refused(files, name):
+    for other, content in files[0].items():
+        if other.split()[-1] != name.split()[-1]:
+            with pytest.raises(BoveError):
+                read(files, name, content)
+
+
+@pytest.mark.parametrize("name", READERS)
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=4))
+def test_changed_bytes_give_a_file_or_one_clear_error(files, name, changes):
+    content = bytearray(files[0][name])
+    for place, value in changes:
+        content[int(place**2 * (len(content) - 1))] = value
+    with suppress(BoveError):
+        read(files, name, bytes(content))
+
+
+def split(content):
+    """Header and raw arrays of a safetensors file."""
+    (length,) = struct.unpack("<Q", content[:8])
+    return json.loads(content[8 : 8 + length]), content[8 + length :]
+
+
+def joined(header, raw):
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + raw
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_arrays_of_other_types_and_shapes_are_refused(files, name):
+    header, raw = split(files[0][name])
+    # bytes may be read as truth values or the other way round
+    for array in header.keys() - {"__metadata__", "frozen", "ids"}:
+        start, end = header[array]["data_offsets"]
+        for code, size in (("F8_E4M3", 1), ("BF16", 2), ("U8", 1), ("I64", 8), ("F64", 8), ("BOOL", 1)):
+            if (end - start) % size == 0 and code != header[array]["dtype"]:
+                for shape in ([(end - start) // size], [1, (end - start) // size, 1]):
+                    changed = header | {array: header[array] | {"dtype": code, "shape": shape}}
+                    with pytest.raises(BoveError):
+                        read(files, name, joined(changed, raw))
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+@pytest.mark.parametrize("value", ["", "[]", "{}", "3", "null", '"x"', "[[1]]", '{"words": 3}', "-1"])
+def test_metadata_of_other_kinds_are_taken_or_refused_in_one_line(files, name, value):
+    header, raw = split(files[0][name])
+    for key in header["__metadata__"]:
+        changed = header | {"__metadata__": header["__metadata__"] | {key: value}}
+        with suppress(BoveError):
+            read(files, name, joined(changed, raw))
+        if key in ("hash", "vocabulary_hash") and name != "graphs":
+            with pytest.raises(BoveError, match="does not match its hash"):
+                read(files, name, joined(changed, raw))
+
+
+@pytest.mark.parametrize("name", [*ARRAYS, "scores", "vocabulary"])
+def test_another_version_is_named(files, name):
+    content = files[0][name]
+    if name == "vocabulary":
+        changed = content.replace(b'"version": 1', b'"version": 2')
+    elif name == "scores":
+        pa = pytest.importorskip("pyarrow.parquet")
+        table = pa.read_table(io.BytesIO(content))
+        stream = io.BytesIO()
+        metadata = {**table.schema.metadata, b"version": b"2"}
+        pa.write_table(table.replace_schema_metadata(metadata), stream)
+        changed = stream.getvalue()
+    else:
+        header, raw = split(content)
+        changed = joined(header | {"__metadata__": header["__metadata__"] | {"version": "2"}}, raw)
+    with pytest.raises(BoveError, match=r"version 2"):
+        read(files, name, changed)
+
+
+def test_a_model_whose_names_do_not_fit_its_arrays_is_refused(files):
+    for name in ("model", "low-rank model"):
+        header, raw = split(files[0][name])
+        for key, value in (("relations", '["x"]'), ("groups", '{"words": [0, 9999]}')):
+            changed = header | {"__metadata__": header["__metadata__"] | {key: value}}
+            with pytest.raises(BoveError, match="a model whose parts do not fit together"):
+                read(files, name, joined(changed, raw))
+
+
+def test_scores_with_text_that_is_not_utf_8_are_refused(files):
+    content = files[0]["scores"]
+    at = content.rindex(b"model_hash:bove")
+    with pytest.raises(BoveError, match="text in it is not UTF-8"):
+        read(files, "scores", content[:at] + b"\xff" + content[at + 1 :])
+
+
+@pytest.mark.filterwarnings("ignore:Detected pickle protocol")
+@pytest.mark.parametrize(
+    "pickled",
+    [b"", b".", b"N.", b"}.", b"garbage", b"Q.", b"0.", b"h\x01.", b"}(K\x01u.", pickle.dumps(print)],
+)
+def test_a_stanza_model_that_is_none_is_refused_and_runs_nothing(tmp_path, pickled):
+    pytest.importorskip("torch")
+    with zipfile.ZipFile(tmp_path / "x.pt", "w") as packed:
+        packed.writestr("archive/data.pkl", pickled)
+        packed.writestr("archive/version", "3\n")
+    for content in ((tmp_path / "x.pt").read_bytes(), pickled):
+        (tmp_path / "x.pt").write_bytes(content)
+        with pytest.raises(BoveError, match="not a Stanza"):
+            read_checkpoint(tmp_path / "x.pt", "tagger")
+
+
+def test_a_stanza_model_with_a_damaged_note_is_refused(tmp_path):
+    torch = pytest.importorskip("torch")
+    for note in ("{", "3", "{}", '{"conventions": 3}', '{"conventions": {}}'):
+        torch.save({"model": {}, "vocab": {"upos": 1}, "config": {}, "bove": note}, tmp_path / "x.pt")
+        with pytest.raises(BoveError, match="note of the treebank's conventions is damaged"):
+            read_checkpoint(tmp_path / "x.pt", "tagger")
