@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
 
+from bove.cli.parser_files import add_parser_files, further_files
 from bove.cli.stanza_log import stanza_messages
 from bove.embedder import Embedder, Settings
 from bove.errors import BoveError
@@ -13,7 +14,6 @@ from bove.factor.embedding import SOLVERS, Options
 from bove.factor.model import Model
 from bove.runs import Run, defaults
 from bove.text.conll import Sentence, read_sentences
-from bove.text.foundations import NAMES as FURTHER
 from bove.text.graphs import Counts
 from bove.text.parsing import Parser
 from bove.text.vectors import WordVectors
@@ -33,12 +33,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     files.add_argument("--model", metavar="FILE", help="model.safetensors")
     files.add_argument("--vocabulary", metavar="FILE", help="vocabulary.json, the model's")
     files.add_argument("--vectors", metavar="FILE", help="vectors.safetensors, the model's")
-    files.add_argument("--tagger", metavar="FILE.pt", help="from `bove train-tagger`, or Stanza's")
-    files.add_argument("--parser", metavar="FILE.pt", help="from `bove train-parser`, or Stanza's")
-    for name in FURTHER:
-        files.add_argument(
-            f"--{name.replace('_', '-')}", metavar="FILE.pt", help="of Stanza, if tagger or parser need it"
-        )
+    add_parser_files(files, required=False)
     usual = "(default: the run's, or the configuration's default)"
     how = parser.add_argument_group(f"how sentences are embedded {usual}")
     how.add_argument("--max-tokens", type=int, help="a longer sentence is parsed in pieces")
@@ -94,7 +89,6 @@ def open_embedder(args: argparse.Namespace, run: Run | None) -> Embedder:
 
 
 def _load_parser(args, run, section) -> Parser:
-    further = {name: value for name in FURTHER if (value := getattr(args, name)) is not None}
     if args.tagger or args.parser:
         if not (args.tagger and args.parser):
             raise BoveError("--tagger and --parser belong together; give both")
@@ -106,7 +100,7 @@ def _load_parser(args, run, section) -> Parser:
     tagger, parser, *_ = files.pop("tagger"), files.pop("parser")
     limit = section["max_tokens"] if args.max_tokens is None else args.max_tokens
     with stanza_messages():
-        return Parser(tagger, parser, limit, further={**files, **further})
+        return Parser(tagger, parser, limit, further={**files, **further_files(args)})
 
 
 def trees_of(path: str, ids: Sequence[str] | None, count: int) -> list[Sentence]:
