@@ -15,7 +15,7 @@ from bove.cli.run_files import (
     parsed,
     trees_of,
 )
-from bove.cli.training_tokens import TrainingTokens, check_words, training_tokens
+from bove.cli.training_tokens import TrainingTokens, check_treebank, training_tokens
 from bove.embedder import Embedder
 from bove.errors import BoveError
 from bove.evaluate.alignment import unit_rows
@@ -30,6 +30,7 @@ from bove.evaluate.neighbours import (
 )
 from bove.runs import Run, defaults
 from bove.text.conll import Sentence, read_sentences
+from bove.text.graphs import load_graphs
 from bove.text.vectors import WordLookup, pretrained_rows
 
 
@@ -63,8 +64,9 @@ def run(args: argparse.Namespace) -> None:
     if not places:
         raise BoveError(f"{args.word!r} is not in the sentence; its words are: {' '.join(sentence.forms)}")
     training, path = _treebank(args, opened)
-    with training_tokens(embedder, graphs, cache, args.limit, args.threads) as tokens:
-        check_words(tokens, training, path)
+    corpus = load_graphs(graphs)
+    check_treebank(corpus, training, path)
+    with training_tokens(embedder, corpus, graphs, cache, args.limit, args.threads) as tokens:
         found = _find(args, embedder, sentence, places, tokens, training)
         distinct = len(np.unique(tokens.sentences))
         searched = f"{len(tokens.vectors):,} tokens of {distinct:,} different training sentences"

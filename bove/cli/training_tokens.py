@@ -4,7 +4,7 @@ import json
 import logging
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,7 +20,6 @@ from bove.factor.embedding import Inference, infer_batches
 from bove.files import sha256
 from bove.graphs import GraphCorpus
 from bove.text.conll import Sentence
-from bove.text.graphs import load_graphs
 
 log = logging.getLogger("bove")
 
@@ -44,12 +43,12 @@ class TrainingTokens:
 
 @contextmanager
 def training_tokens(
-    embedder: Embedder, graphs: Path, cache: Path | None, limit: int | None, threads: int
+    embedder: Embedder, corpus: GraphCorpus, graphs: Path, cache: Path | None, limit: int | None, threads: int
 ) -> Iterator[TrainingTokens]:
     """The token vectors of a treebank's graphs: from the file `cache` if it has them, else inferred.
 
     Args:
-        graphs: file of the treebank's graphs.
+        corpus: the treebank's graphs. graphs: their file.
         cache: where the vectors are kept; None keeps them nowhere.
         limit: take only so many sentences, from the first; what is inferred is then not kept.
 
@@ -62,25 +61,26 @@ def training_tokens(
         if kept is None:
             whole = limit is None and cache is not None and _can_write(cache)
             file = cache if whole else Path(folder, "tokens.safetensors")
-            corpus = _first(load_graphs(graphs), limit)
+            some = _first(corpus, limit)
             if whole:
-                log.info("training tokens: inferring %d sentences once, for %s", corpus.n_graphs, file)
-            _infer(embedder, corpus, graphs, file, identity, threads)
+                log.info("training tokens: inferring %d sentences once, for %s", some.n_graphs, file)
+            _infer(embedder, some, graphs, file, identity, threads)
             kept = Bags.open(file)
         yield _tokens(kept, limit)
 
 
-def check_words(tokens: TrainingTokens, sentences: list[Sentence], path: Path) -> None:
-    """BoveError unless the sentences of the file `path` are those of the tokens."""
-    short = next(
-        (s for s, place in zip(tokens.sentences.tolist(), tokens.places.tolist(), strict=True)
-         if s >= len(sentences) or place >= len(sentences[s].forms)), None,
-    )  # fmt: skip
-    if short is not None:
-        raise BoveError(
-            f"{path}: sentence {short + 1} is not there or shorter than in the graphs of the treebank; give "
-            f"the treebank that the model was trained on"
-        )
+def check_treebank(corpus: GraphCorpus, sentences: Sequence[Sentence], path: Path) -> None:
+    """BoveError unless the graphs are of the sentences of the file `path`, by number, ids and lengths."""
+    ours = list(zip(corpus.ids or [""] * corpus.n_graphs, corpus.lengths.tolist(), strict=True))
+    theirs = [(sentence.id if corpus.ids else "", len(sentence.forms)) for sentence in sentences]
+    if ours == theirs:
+        return
+    what = f"{len(theirs)} sentences, but the graphs are of {len(ours)}"
+    if len(ours) == len(theirs):
+        s = next(s for s, (one, other) in enumerate(zip(ours, theirs, strict=True)) if one != other)
+        (name, size), (other, length) = ours[s], theirs[s]
+        what = f"sentence {other!r} of {length} tokens where the graphs have {name!r} of {size}"
+    raise BoveError(f"{path}: {what}; give the treebank that the model was trained on")
 
 
 def _identity(embedder, graphs) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """`bove neighbours`: exact, from the training tokens, which are inferred once and kept."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -144,6 +145,12 @@ def test_what_does_not_fit_is_one_line(folder, capsys, words, message):
 
 
 def test_another_treebank_is_refused(folder, tmp_path, capsys):
-    write_treebank(tmp_path / "other", tiny_sentences()[:5])
-    assert neighbours(folder, "dog", "1", "--treebank", tmp_path / "other") == 2
-    assert "give the treebank that the model was trained on" in capsys.readouterr().err
+    renamed = [dataclasses.replace(s, id=f"x{s.id}" if s.id == "7" else s.id) for s in tiny_sentences()]
+    for other, message in (
+        (tiny_sentences()[:5], "5 sentences, but the graphs are of 45"),
+        (renamed, "sentence 'x7' of 6 tokens where the graphs have '7' of 6"),
+    ):
+        write_treebank(tmp_path / "other", other)
+        assert neighbours(folder, "dog", "1", "--treebank", tmp_path / "other") == 2
+        err = capsys.readouterr().err
+        assert f"{message}; give the treebank that the model was trained on" in err
