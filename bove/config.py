@@ -17,6 +17,7 @@ import yaml
 from bove.config_text import parse
 from bove.errors import BoveError
 from bove.files import atomic_write
+from bove.text.pair_forms import check_datasets
 
 _RULES = {
     "minimum": "at least",
@@ -128,9 +129,9 @@ def fill(value: Any, schema: dict, where: str) -> Any:
 
 def _fill_object(value: Mapping, schema: dict, where: str) -> dict:
     named, free = schema.get("properties", {}), schema.get("additionalProperties")
-    filled = {}
+    defaults, filled = _conditional_defaults(value, schema), {}
     for key, child in named.items():
-        path = f"{where}.{key}" if where else key
+        path, child = f"{where}.{key}" if where else key, {**child, **defaults.get(key, {})}
         if value.get(key) is not None or (key in value and "null" in _kinds(child)):
             filled[key] = fill(value[key], child, path)
         elif "default" in child:
@@ -144,6 +145,15 @@ def _fill_object(value: Mapping, schema: dict, where: str) -> dict:
         if value[key] is not None:
             filled[key] = fill(value[key], free, path)
     return filled
+
+
+def _conditional_defaults(value: Mapping, schema: dict) -> dict[str, dict]:
+    """What the schema's `if` and `then` say about keys, where another key has a given value."""
+    found: dict[str, dict] = {}
+    for rule in schema.get("allOf", ()):
+        if all(value.get(key) == test["const"] for key, test in rule["if"]["properties"].items()):
+            found |= rule["then"]["properties"]
+    return found
 
 
 def _kinds(schema: dict) -> list[str]:
@@ -214,10 +224,4 @@ def _cross_check(config: dict) -> None:
                 raise BoveError(
                     f"configuration: {section}.{key} is missing; {section}.source: {choice} needs it"
                 )
-    for name, dataset in config["datasets"].items():
-        for subset, files in dataset["subsets"].items():
-            where = f"configuration: datasets.{name}.subsets.{subset}.gold"
-            if dataset["task"] == "similarity" and "gold" not in files:
-                raise BoveError(f"{where} is missing; a similarity task needs its gold scores")
-            if dataset["task"] == "entailment" and "gold" in files:
-                raise BoveError(f"{where}: an entailment file has its labels in it; leave gold out")
+    check_datasets(config["datasets"])

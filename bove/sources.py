@@ -14,6 +14,8 @@ from bove.errors import BoveError
 DOWNLOADS = "results/downloads"
 # Keys of the section parser that name files of Stanza.
 PARSER_FILES = ("tagger", "parser", "lemmatizer", "pretrain", "charlm_forward", "charlm_backward")
+# Keys of a subset that name files of pairs, in the order of the command line.
+PAIR_FILES = ("input", "gold")
 _PREFIX = "source:"
 
 
@@ -31,8 +33,9 @@ def references(config: dict) -> Iterator[tuple[str, str]]:
         if "parses" in dataset:
             yield f"datasets.{name}.parses", dataset["parses"]
         for subset, files in dataset["subsets"].items():
-            for key, value in files.items():
-                yield f"datasets.{name}.subsets.{subset}.{key}", value
+            for key in PAIR_FILES:
+                if key in files:
+                    yield f"datasets.{name}.subsets.{subset}.{key}", files[key]
 
 
 def used(config: dict) -> dict[str, dict]:

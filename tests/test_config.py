@@ -202,7 +202,7 @@ def test_a_mistake_names_its_key_its_value_and_what_is_allowed(read, extra, mess
         (", dev: dev.conll", "", "treebank: dev is missing"),
         ("file: vectors.bin", "source: train", "vectors.text is missing"),
         (", gold: a.gs", "", "datasets.sts.subsets.a.gold is missing"),
-        ("similarity", "entailment", "datasets.sts.subsets.a.gold: an entailment file has its labels"),
+        ("similarity", "entailment", "datasets.sts.subsets.a.gold: columns.gold names the input's gold"),
         ("{a: {input: a.txt, gold: a.gs}}", "{}", "datasets.sts.subsets: {} should be non-empty"),
         (", subsets: {a: {input: a.txt, gold: a.gs}}", "", "datasets.sts: subsets is missing; add it"),
     ],

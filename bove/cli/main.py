@@ -21,7 +21,7 @@ STAGES = {
     "train-tagger": "train a part-of-speech tagger on a treebank",
     "train-parser": "train a dependency parser on a treebank",
     "evaluate-parser": "measure tagger and parser together on a treebank",
-    "pairs": "read STS or SNLI files into sentence pairs",
+    "pairs": "read files of sentence pairs, such as those of STS and SNLI",
     "parse": "parse the sentences of the pairs",
     "gather-parses": "put the trees of all shards of parsing into the pairs' order",
     "compress": "keep a model's relations as low-rank factors",

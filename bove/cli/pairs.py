@@ -1,55 +1,123 @@
-"""`bove pairs`: STS or SNLI files to sentence pairs."""
+"""`bove pairs`: files of sentence pairs, in whatever columns, to pairs.jsonl."""
 
 import argparse
 import logging
+from collections import Counter
 
 from bove.errors import BoveError
 from bove.files import atomic_write
-from bove.text.pairs import TASKS, Pair, read_snli, read_sts, write_pairs
+from bove.text.pair_files import LEFT_OUT, read_pair_file
+from bove.text.pair_forms import TASKS, Form
+from bove.text.pairs import Pair, write_pairs
 
 log = logging.getLogger("bove")
 
 
 def register(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
     parser.add_argument(
         "--dataset", required=True, metavar="NAME", help="the data set's name in the configuration"
     )
     parser.add_argument(
         "--label", required=True, metavar="NAME", help="its name in the tables, such as STS-2014"
     )
-    parser.add_argument("--task", choices=TASKS, required=True, help="similarity: STS; entailment: SNLI")
+    parser.add_argument("--task", choices=TASKS, required=True, help="graded similarity, or entailment")
     parser.add_argument(
         "--subset",
         nargs="+",
         action="append",
         required=True,
         metavar=("NAME", "FILE"),
-        help="a part's name, its input file, and for similarity its gold file; repeatable",
+        help="a part's name, its file, and the file of its gold unless that is a column; repeatable",
+    )
+    parser.add_argument(
+        "--column",
+        action="append",
+        required=True,
+        metavar="ROLE=COLUMN",
+        help="column of first, second, gold or id: a number from 1, or a name; repeatable",
+    )
+    parser.add_argument(
+        "--meaning",
+        action="append",
+        default=[],
+        metavar="LABEL=MEANING",
+        help="what a gold label means: entailment, any other word, or - for no label; repeatable",
+    )
+    parser.add_argument(
+        "--where",
+        action="append",
+        default=[],
+        metavar="SUBSET=COLUMN=VALUE",
+        help="take only the rows that have this value; repeatable",
+    )
+    parser.add_argument("--separator", required=True, help="what stands between columns")
+    parser.add_argument("--encoding", required=True, help="of the files")
+    parser.add_argument(
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        help="whether text has a header (otherwise: if a column is named)",
     )
     parser.add_argument("--output", required=True, metavar="FILE", help="pairs.jsonl to write")
 
 
 def run(args: argparse.Namespace) -> None:
-    wanted = 3 if args.task == "similarity" else 2
+    """Read the subsets one after another and write their pairs."""
+    form, where = _form(args), f"datasets.{args.dataset}"
+    form.check(where)
+    selections = _selections(args)
     pairs: list[Pair] = []
-    seen: set[str] = set()
-    for name, *files in args.subset:
-        if len(files) + 1 != wanted:
-            parts = "NAME INPUT GOLD" if wanted == 3 else "NAME FILE"
-            raise BoveError(f"--subset {' '.join([name, *files])}: {args.task} takes {parts}; give these")
-        if name in seen or not name.strip() or name != " ".join(name.split()):
+    for name, path, gold in _subsets(args.subset):
+        selection = selections.pop(name, {})
+        form.check_subset(f"{where}.subsets.{name}", gold is not None, selection)
+        counts: Counter[str] = Counter()
+        found = read_pair_file(path, form, (args.dataset, args.label, name), gold, selection, counts)
+        scored = sum(pair.scored for pair in found)
+        unscored = len(found) - scored
+        log.info("%s %s: %d pairs, %d scored, %d not", args.label, name, len(found), scored, unscored)
+        if selection:
+            log.info("%s %s: %d %s", args.label, name, counts[LEFT_OUT], LEFT_OUT)
+        if not scored:
+            raise BoveError(f"{gold or path}: no pair has a gold score or label; check the file")
+        pairs += found
+    if selections:
+        raise BoveError(f"--where: there is no subset {next(iter(selections))!r}; name one of --subset")
+    with atomic_write(args.output) as stream:
+        write_pairs(stream, pairs)
+
+
+def _form(args) -> Form:
+    columns = dict(_split("--column", text, text.partition("=")) for text in args.column)
+    labels = dict(_split("--meaning", text, text.rpartition("=")) for text in args.meaning)
+    return Form(args.task, columns, labels, args.separator, args.encoding, args.header)
+
+
+def _selections(args) -> dict[str, dict[str, str]]:
+    """Values that the rows of a subset must have, by column."""
+    selections: dict[str, dict[str, str]] = {}
+    for text in args.where:
+        subset, rest = _split("--where", text, text.partition("="))
+        column, value = _split("--where", text, rest.partition("="))
+        selections.setdefault(subset, {})[column] = value
+    return selections
+
+
+def _split(option, text, parts) -> tuple[str, str]:
+    key, separator, value = parts
+    if not separator:
+        raise BoveError(f"{option} {text}: something is missing; write its parts with = between them")
+    return key, value
+
+
+def _subsets(arguments) -> list[tuple[str, str, str | None]]:
+    """Name, file and perhaps file of the gold of each subset."""
+    subsets: dict[str, tuple[str, str, str | None]] = {}
+    for name, *files in arguments:
+        if len(files) not in (1, 2):
+            raise BoveError(f"--subset {' '.join([name, *files])}: give NAME FILE or NAME FILE GOLD")
+        if name in subsets or not name.strip() or name != " ".join(name.split()):
             raise BoveError(
                 f"--subset {name!r}: empty, spaced oddly, or given twice; give each subset its own name"
             )
-        seen.add(name)
-        read = read_sts if args.task == "similarity" else read_snli
-        found = read(*files, args.dataset, args.label, name)
-        scored = sum(pair.scored for pair in found)
-        log.info(
-            "%s %s: %d pairs, %d scored, %d not", args.label, name, len(found), scored, len(found) - scored
-        )
-        if not scored:
-            raise BoveError(f"{files[-1]}: no pair has a gold score or label; check the file")
-        pairs += found
-    with atomic_write(args.output) as stream:
-        write_pairs(stream, pairs)
+        subsets[name] = (name, files[0], files[1] if len(files) == 2 else None)
+    return list(subsets.values())

@@ -3,12 +3,14 @@
 import json
 
 import pytest
+from pair_forms import words_of
 
 from bove.cli.main import main
 from bove.text.pairs import read_pairs
 
-STS = "pairs --dataset sts --label STS-2014 --task similarity"
-SNLI = "pairs --dataset snli --label SNLI --task entailment"
+STS = ["pairs", "--dataset", "sts", "--label", "STS-2014", *words_of("similarity")]
+SNLI = ["pairs", "--dataset", "snli", "--label", "SNLI", *words_of("entailment")]
+BY_NAME = {"columns": {"first": "x", "second": "y", "gold": "g"}}
 
 
 @pytest.fixture
@@ -20,13 +22,17 @@ def folder(tmp_path):
         for i, label in enumerate(("neutral", "-"))
     ]
     (tmp_path / "dev.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (tmp_path / "one.tsv").write_text("g\tx\ty\tset\n1\ta\tb\tA=B\n2\tc\td\tC\n", encoding="utf-8")
     return tmp_path
 
 
+def run(folder, start, line):
+    words = line.replace("D/", f"{folder}/").split()
+    return main([*start, *words, "--output", str(folder / "pairs.jsonl")])
+
+
 def test_subsets_follow_each_other_and_are_counted(folder, capsys):
-    subset = f"{folder}/a.txt {folder}/a.gs"
-    line = f"{STS} --subset one {subset} --subset two {subset} --output {folder}/pairs.jsonl"
-    assert main(line.split()) == 0
+    assert run(folder, STS, "--subset one D/a.txt D/a.gs --subset two D/a.txt D/a.gs") == 0
     pairs = read_pairs(folder / "pairs.jsonl")
     assert [pair.id for pair in pairs] == ["one-00001", "one-00002", "two-00001", "two-00002"]
     assert [pair.scored for pair in pairs] == [True, False, True, False]
@@ -35,7 +41,7 @@ def test_subsets_follow_each_other_and_are_counted(folder, capsys):
 
 
 def test_snli(folder, capsys):
-    assert main(f"{SNLI} --subset dev {folder}/dev.jsonl --output {folder}/pairs.jsonl".split()) == 0
+    assert run(folder, SNLI, "--subset dev D/dev.jsonl") == 0
     assert [(pair.id, pair.gold) for pair in read_pairs(folder / "pairs.jsonl")] == [
         ("dev-0", "neutral"),
         ("dev-1", "-"),
@@ -43,22 +49,44 @@ def test_snli(folder, capsys):
     assert "SNLI dev: 2 pairs, 1 scored, 1 not" in capsys.readouterr().err
 
 
+def test_rows_of_one_file_are_shared_out_among_subsets(folder, capsys):
+    start = ["pairs", "--dataset", "d", "--label", "D", *words_of("similarity", **BY_NAME)]
+    chosen = "--subset all D/one.tsv --subset some D/one.tsv --where some=set=A=B"
+    assert run(folder, start, chosen) == 0
+    assert [pair.id for pair in read_pairs(folder / "pairs.jsonl")] == [
+        "all-00002",
+        "all-00003",
+        "some-00002",
+    ]
+    said = capsys.readouterr().err
+    assert "D some: 1 rows that `where` leaves out" in said and said.count("leaves out") == 1
+
+
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("start", "line", "message"),
     [
-        (f"{STS} --subset one D/a.txt", "similarity takes NAME INPUT GOLD"),
-        (f"{SNLI} --subset dev D/dev.jsonl D/a.gs", "entailment takes NAME FILE"),
+        (STS, "--subset one D/a.txt", "datasets.sts.subsets.one.gold is missing"),
+        (STS, "--subset one D/a.txt D/a.gs D/a.gs", "give NAME FILE or NAME FILE GOLD"),
+        (SNLI, "--subset dev D/dev.jsonl D/a.gs", "datasets.snli.subsets.dev.gold: columns.gold names"),
         (
-            f"{STS} --subset one D/a.txt D/a.gs --subset one D/a.txt D/a.gs",
+            STS,
+            "--subset one D/a.txt D/a.gs --subset one D/a.txt D/a.gs",
             "'one': empty, spaced oddly, or given twice",
         ),
-        (f"{STS} --subset one D/a.txt D/dev.jsonl", "dev.jsonl, line 1: "),
-        (f"{SNLI} --subset dev D/a.txt", "neither a JSON object nor a header"),
-        (f"{SNLI} --subset dev D/missing", "no such file"),
+        (STS, "--subset one D/a.txt D/dev.jsonl", "dev.jsonl, line 1: "),
+        (SNLI, "--subset dev D/a.txt", "neither a JSON object nor a header"),
+        (SNLI, "--subset dev D/missing", "no such file"),
+        (STS, "--subset one D/a.txt D/a.gs --where two=1=x", "--where: there is no subset 'two'"),
+        (STS, "--subset one D/a.txt D/a.gs --where one=1", "--where one=1: something is missing"),
+        (STS, "--subset one D/a.txt D/a.gs --column gold", "--column gold: something is missing"),
+        (STS, "--subset one D/a.txt D/a.gs --meaning x=entailment", "datasets.sts.labels: a similarity task"),
+        (STS, "--subset one D/a.txt D/a.gs --header", "datasets.sts.subsets.one.gold: its lines are those"),
+        (SNLI, "--subset dev D/dev.jsonl --no-header", "datasets.snli.columns: 'sentence1' is a name"),
+        (SNLI, "--subset dev D/dev.jsonl --encoding utf-16", "datasets.snli.encoding: 'utf-16' is unknown"),
     ],
 )
-def test_faults_are_one_line_and_leave_no_file(folder, capsys, line, message):
-    assert main(f"{line.replace('D/', f'{folder}/')} --output {folder}/pairs.jsonl".split()) == 2
+def test_faults_are_one_line_and_leave_no_file(folder, capsys, start, line, message):
+    assert run(folder, start, line) == 2
     error = capsys.readouterr().err
     assert message in error and error.splitlines()[-1].startswith("bove pairs: ")
     assert not (folder / "pairs.jsonl").exists()
@@ -66,7 +94,7 @@ def test_faults_are_one_line_and_leave_no_file(folder, capsys, line, message):
 
 def test_a_subset_without_any_score_is_refused(folder, capsys):
     (folder / "a.gs").write_text("\n\n", encoding="utf-8")
-    assert main(f"{STS} --subset one {folder}/a.txt {folder}/a.gs --output {folder}/p".split()) == 2
+    assert run(folder, STS, "--subset one D/a.txt D/a.gs") == 2
     assert "a.gs: no pair has a gold score" in capsys.readouterr().err
 
 

@@ -5,6 +5,7 @@ from collections import Counter
 from types import SimpleNamespace
 
 import pytest
+from pair_forms import read_snli, read_sts
 
 from bove.demo.corpus import write
 from bove.demo.nouns import words
@@ -12,7 +13,6 @@ from bove.demo.pairs import GOLD, SETS
 from bove.demo.tree import detokenise
 from bove.text.conll import read_sentences
 from bove.text.conventions import find_conventions
-from bove.text.pairs import read_snli, read_sts
 from bove.text.tokens import tokenise
 
 # of the CoNLL-2008 and 2009 shared tasks
@@ -148,9 +148,7 @@ def test_gold_scores_are_graded_with_some_blank(corpus):
         assert len(gold) == 250 and gold.count("") == 5
         values = [float(g) for g in gold if g]
         assert min(values) >= 0 and max(values) <= 5 and len(set(values)) > 30
-        pairs = read_sts(
-            corpus / f"sts/STS.input.{name}.txt", corpus / f"sts/STS.gs.{name}.txt", "d", "l", name
-        )
+        pairs = read_sts(corpus / f"sts/STS.input.{name}.txt", corpus / f"sts/STS.gs.{name}.txt")
         assert sum(not pair.scored for pair in pairs) == 5
 
 
@@ -169,7 +167,7 @@ def test_snli_rows_carry_five_labels_and_their_majority(corpus):
                 assert parse.count("(") == parse.count(")") == len([t for t in parse if t not in "()"]) - 1
         gold = Counter(row["gold_label"] for row in rows)
         assert gold["-"] == 15 and max(gold.values()) - min(gold[g] for g in gold if g != "-") < 15
-        pairs = list(read_snli(corpus / f"snli/{part}.jsonl", "d", "l", part))
+        pairs = read_snli(corpus / f"snli/{part}.jsonl")
         assert len(pairs) == 600 and sum(not p.scored for p in pairs) == 15
 
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pair_forms import read_snli, read_sts
 
 from bove.files import read_lines
 from bove.text.conll import EMPTY_NODE, RANGE, read_sentences
 from bove.text.conventions import find_conventions
 from bove.text.graphs import Counts, encode
-from bove.text.pairs import read_snli, read_sts
 from bove.text.tokens import normalise, tokenise
 from bove.text.vectors import WordVectors, convert
 from bove.text.vocabulary_counts import build
@@ -72,7 +72,7 @@ def test_sts_pairs_are_all_read():
     counts = {}
     for path in DATA.glob("sts/2014/STS.input.*.txt"):
         subset = path.name.removeprefix("STS.input.").removesuffix(".txt")
-        pairs = read_sts(path, path.with_name(f"STS.gs.{subset}.txt"), "sts-2014", "STS-2014", subset)
+        pairs = read_sts(path, path.with_name(f"STS.gs.{subset}.txt"), subset=subset)
         assert all(pair.scored and 0 <= pair.gold <= 5 for pair in pairs)
         counts[subset] = len(pairs)
     assert counts == {
@@ -86,13 +86,23 @@ def test_sts_pairs_are_all_read():
 
 
 def test_snli_pairs_are_all_read():
-    pairs = read_snli(DATA / "snli/snli_1.0_dev.first1289.jsonl", "snli", "SNLI", "dev")
+    pairs = read_snli(DATA / "snli/snli_1.0_dev.first1289.jsonl")
     assert Counter(pair.gold for pair in pairs) == {
         "entailment": 433,
         "neutral": 421,
         "contradiction": 419,
         "-": 16,
     }
+
+
+@pytest.mark.parametrize(("part", "labelled"), [("dev", 9842), ("test", 9824)])
+@pytest.mark.parametrize("ending", ["jsonl", "txt"])
+def test_whole_parts_of_snli(part, labelled, ending):
+    path = DATA / f"snli/snli_1.0_{part}.{ending}"
+    if not path.is_file():
+        pytest.skip(f"{path.name} is not there")
+    pairs = read_snli(path)
+    assert (len(pairs), sum(pair.scored for pair in pairs)) == (10_000, labelled)
 
 
 def test_vocabulary_vectors_and_graphs_of_the_treebank(train, tmp_path):

@@ -142,18 +142,30 @@ def stanza_options(options):
     )
 
 
+def subset_files(subset):
+    """The files of a subset: its pairs, and its gold where that has a file of its own."""
+    return [located(subset[key]) for key in sources.PAIR_FILES if key in subset]
+
+
 def dataset_files(name):
     """Every file of a data set."""
     subsets = CONFIG["datasets"][name]["subsets"].values()
-    return [located(file) for files in subsets for file in files.values()]
+    return [file for subset in subsets for file in subset_files(subset)]
 
 
 def dataset_flags(name):
-    """Command-line flags that name a data set, its task and the files of each subset."""
+    """Command-line flags that name a data set, its task, how its files are laid out and the files of each subset."""
     dataset = CONFIG["datasets"][name]
     words = ["--dataset", name, "--label", dataset["label"], "--task", dataset["task"]]
-    for subset, files in dataset["subsets"].items():
-        words += ["--subset", subset, *map(located, files.values())]
+    for flag, key in (("column", "columns"), ("meaning", "labels")):
+        words += [f"--{flag}={old}={new}" for old, new in dataset.get(key, {}).items()]
+    words += [f"--{key}={dataset[key]}" for key in ("separator", "encoding")]
+    if "header" in dataset:
+        words.append("--header" if dataset["header"] else "--no-header")
+    for subset, entry in dataset["subsets"].items():
+        words += ["--subset", subset, *subset_files(entry)]
+        where = entry.get("where", {}).items()
+        words += [f"--where={subset}={column}={value}" for column, value in where]
     return shlex.join(words)
 
 

@@ -1,0 +1,38 @@
+"""How the files of a data set are laid out, with the schema's defaults for what a test does not say."""
+
+from pathlib import Path
+
+from bove.config import fill, load_schema
+from bove.text.pair_files import read_pair_file
+from bove.text.pair_forms import Form
+
+_SCHEMA = Path(__file__).parent.parent / "workflow" / "schemas" / "config.schema.yaml"
+
+
+def dataset(task: str, **keys) -> dict:
+    """A data set of the configuration, defaults filled in."""
+    schema = load_schema(_SCHEMA)["properties"]["datasets"]["additionalProperties"]
+    return fill({"task": task, **keys}, schema, "")
+
+
+def form_of(task: str, **keys) -> Form:
+    """The form of such a data set."""
+    return Form.of(dataset(task, **keys))
+
+
+def read_sts(path, gold_path, dataset="sts", label="STS", subset="set"):
+    """Pairs of an STS input file and its gold file."""
+    return read_pair_file(path, form_of("similarity"), (dataset, label, subset), gold_path)
+
+
+def read_snli(path, dataset="snli", label="SNLI", subset="dev"):
+    """Pairs of a file of SNLI."""
+    return read_pair_file(path, form_of("entailment"), (dataset, label, subset))
+
+
+def words_of(task: str, **keys) -> list[str]:
+    """Command-line words of `bove pairs` for such a data set."""
+    entry = dataset(task, **keys)
+    words = ["--task", task, f"--separator={entry['separator']}", f"--encoding={entry['encoding']}"]
+    words += [f"--column={role}={column}" for role, column in entry["columns"].items()]
+    return words + [f"--meaning={label}={meaning}" for label, meaning in entry.get("labels", {}).items()]

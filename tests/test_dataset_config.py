@@ -1,0 +1,124 @@
+"""What the configuration may say about the files of a data set."""
+
+from pathlib import Path
+
+import pytest
+from test_config import SCHEMA, SMALL
+
+from bove.config import load, resolve
+from bove.errors import BoveError
+from bove.sources import members, references
+
+ROOT = Path(__file__).parent.parent
+SHIPPED = sorted((ROOT / "config" / "datasets").glob("*.yaml"))
+START = "datasets: {sts: {"
+
+
+def read(tmp_path, *texts):
+    files = [tmp_path / f"{number}.yaml" for number in range(len(texts))]
+    for path, text in zip(files, texts, strict=True):
+        path.write_text(text, encoding="utf-8")
+    return resolve(load(files, SCHEMA), SCHEMA)["datasets"]
+
+
+def test_numbers_names_labels_and_values_stay_as_they_are_written(tmp_path):
+    text = (
+        "datasets: {e: {label: E, task: entailment, columns: {first: 010, second: 2, gold: no}, "
+        "labels: {1: entailment, 0: null_, no: 007}, "
+        "subsets: {a: {input: a, where: {2014: 010, no: yes, 1e3: 1.50}}}}}"
+    )
+    entry = read(tmp_path, SMALL, text)["e"]
+    assert entry["columns"] == {"first": "010", "second": "2", "gold": "no"}
+    assert entry["labels"] == {"1": "entailment", "0": "null_", "no": "007"}
+    assert entry["subsets"]["a"]["where"] == {"2014": "010", "no": "yes", "1e3": "1.50"}
+
+
+def test_what_is_left_out_is_as_in_sts_or_snli(tmp_path):
+    text = "datasets: {e: {label: E, task: entailment, subsets: {a: {input: a}}}}"
+    found = read(tmp_path, SMALL, text)
+    assert found["sts"]["columns"] == {"first": "1", "second": "2"} and "labels" not in found["sts"]
+    assert found["e"]["columns"]["gold"] == "gold_label"
+    assert found["e"]["labels"] == {
+        **{label: label for label in ("entailment", "neutral", "contradiction")},
+        "-": "-",
+    }
+    assert {(entry["separator"], entry["encoding"]) for entry in found.values()} == {("\t", "utf-8")}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            "columns: {frist: 1}",
+            "columns: 'frist' is not allowed; did you mean first? allowed: first, second",
+        ),
+        ("columns: {first: 1}", "columns: second is missing; add it"),
+        ("columns: {first: 0, second: 2}", "columns.first: is 0; columns are numbered from 1"),
+        ("columns: {first: 2, second: 2}", "columns: first and second are one column; give each its own"),
+        ("columns: [1, 2]", "columns: [1, 2] has the wrong type; allowed: object"),
+        (
+            "columns: {first: 1, second: 2, gold: 3}",
+            "subsets.a.gold: columns.gold names the input's gold column",
+        ),
+        (
+            "columns: {first: x, second: 2}",
+            "subsets.a.gold: its lines are those of an input without a header",
+        ),
+        ("header: true", "subsets.a.gold: its lines are those of an input without a header"),
+        (
+            "header: false, columns: {first: x, second: 2, gold: 3}",
+            "columns: 'x' is a name, but header is false; give the columns' numbers",
+        ),
+        ("header: maybe", "header: 'maybe' has the wrong type; allowed: boolean"),
+        ("labels: {x: entailment}", "labels: a similarity task has scores, not labels; leave labels out"),
+        (
+            "task: entailment, labels: {x: neutral}",
+            "labels: none means entailment, which is the positive class; write LABEL: entailment",
+        ),
+        ("task: entailment, labels: {x: a=b}", "labels.x: 'a=b' is not allowed; allowed: text that matches"),
+        ("separator: ''", "separator: '' should be non-empty"),
+        ('separator: "\\n"', "separator: '\\n' can not separate columns; write another"),
+        ("encoding: utf-16", "encoding: 'utf-16' is unknown, or not built on ASCII; name another"),
+        ("encoding: latin-11", "encoding: 'latin-11' is unknown"),
+        ("encoding: rot13", "encoding: 'rot13' is unknown"),
+        (
+            "subsets: {a: {where: {x=y: z}}}",
+            "subsets.a.where: 'x=y' is not allowed; allowed: text that matches",
+        ),
+        ("subsets: {a: {where: {x: z}}}", "subsets.a.gold: its lines are those of an input without a header"),
+        (
+            "header: false, subsets: {a: {where: {x: z}}}",
+            "subsets.a.where: a column by name, but header is false; give its number",
+        ),
+        ("subsets: {a: {gold: null}}", "subsets.a.gold is missing; give a file with the gold of each line"),
+    ],
+)
+def test_a_mistake_is_named_with_its_key(tmp_path, change, message):
+    with pytest.raises(BoveError) as error:
+        read(tmp_path, SMALL, f"{START}{change}}}}}")
+    assert str(error.value).startswith(f"configuration: datasets.sts.{message}")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "latin-1", "cp1252", "gb18030", "shift_jis", "ascii"])
+def test_encodings_with_ascii_s_line_ends_are_taken(tmp_path, encoding):
+    assert read(tmp_path, SMALL, f"{START}encoding: {encoding}}}}}")["sts"]["encoding"] == encoding
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=[path.stem for path in SHIPPED])
+@pytest.mark.parametrize("base", ["config", "open", "paper"])
+def test_the_data_sets_that_come_along_go_with_each_configuration(path, base):
+    config = resolve(load([ROOT / "config" / f"{base}.yaml", path], SCHEMA), SCHEMA)
+    for key, value in references(config):
+        if (
+            value.startswith("source:")
+            and key.startswith("datasets.")
+            and "url" in (source := config["sources"][value.removeprefix("source:").partition("/")[0]])
+        ):
+            assert value.partition("/")[2] in members(source), key
+
+
+def test_the_manual_names_every_data_set_that_comes_along():
+    manual = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
+    assert len(SHIPPED) == 6
+    for path in SHIPPED:
+        assert f"`{path.name}`" in manual

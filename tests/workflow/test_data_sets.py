@@ -1,0 +1,128 @@
+"""Data sets that come along, and those of any columns: the plan, and what `bove pairs` makes of it."""
+
+import re
+import shlex
+
+import yaml
+from test_workflow import _write
+
+from bove.cli.main import main
+from bove.text.pairs import read_pairs
+
+SICK = (
+    "pair_ID\tsentence_A\tsentence_B\tentailment_label\trelatedness_score\tentailment_AB\tSemEval_set\r\n"
+    "1\tA cat sleeps\tAn animal sleeps\tENTAILMENT\t4.5\tA_entails_B\tTEST\r\n"
+    "2\tA cat sleeps\tA cat eats\tNEUTRAL\t3.1\tA_neutral_B\tTRIAL\r\n"
+    "4\tA cat sleeps\tNo cat sleeps\tCONTRADICTION\t3.6\tA_contradicts_B\tTEST\r\n"
+    "7\tA bird sings\tA bird sings loudly\tNEUTRAL\t4\tA_neutral_B\tTRAIN\r\n"
+)
+STS_B = (
+    "main-captions\tMSRvid\t2012test\t0001\t5.000\tA cat sleeps.\tThe cat is sleeping.\n"
+    'main-news\theadlines\t2015\t0002\t0.4\t"Rain" in Rome\tSun in Oslo\tone\ttwo\n'
+)
+MULTINLI = (
+    '{"annotator_labels": ["neutral"], "genre": "fiction", "gold_label": "neutral", "pairID": "7n", '
+    '"promptID": "7", "sentence1": "He left.", "sentence2": "He left early."}\n'
+    '{"annotator_labels": [], "genre": "travel", "gold_label": "-", "pairID": "8c", "promptID": "8", '
+    '"sentence1": "n/a", "sentence2": "It rains."}\n'
+)
+STS_INPUT, STS_GOLD = "A cat sleeps\tThe cat sleeps\tsource\nA dog\tA cat\n", "4.6\n\n"
+GOLDS = {
+    "similarity": {5.0, 4.6, 4.5, 3.6, 3.1, 0.4, None},
+    "entailment": {"entailment", "neutral", "contradiction", "-"},
+}
+# For each file of data sets, whose source has its name: the files there, and how many pairs each data set has
+# then, and how many of them scored.
+SHIPPED = {
+    "sick": ({"SICK.txt": SICK}, {"SICK-R": (3, 3), "SICK-E": (3, 3)}),
+    "sts-benchmark": (
+        {"sts-dev.csv": STS_B, "sts-test.csv": STS_B},
+        {"STS-B": (4, 4)},
+    ),
+    "multinli": (
+        {f"multinli_1.0_dev_{part}.jsonl": MULTINLI for part in ("matched", "mismatched")},
+        {"MultiNLI": (4, 2)},
+    ),
+    **{
+        f"sts-{year}": (
+            {
+                f"{start}.{part}.{name}.txt": text
+                for name in names.split()
+                for part, text in (("input", STS_INPUT), ("gs", STS_GOLD))
+            },
+            {f"STS-{year}": (2 * len(names.split()), len(names.split()))},
+        )
+        for year, start, names in (
+            (2012, "STS", "MSRpar MSRvid SMTeuroparl surprise.OnWN surprise.SMTnews"),
+            (2013, "STS", "FNWN headlines OnWN"),
+            (2016, "STS2016", "answer-answer headlines plagiarism postediting question-question"),
+        )
+    },
+}
+
+
+def commands(checkout, *arguments):
+    """Words of the `bove pairs` commands that a dry run prints, by data set."""
+    done = checkout.snakemake("--dry-run", "--printshellcmds", "--nocolor", *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = re.findall(r"^Shell command: bove (pairs .*)$", done.stdout + done.stderr, re.M)
+    found = [shlex.split(line) for line in lines]
+    return {words[words.index("--dataset") + 1]: words for words in found}
+
+
+def made(words, folder, monkeypatch, output):
+    """The pairs that a command makes, run in the folder."""
+    monkeypatch.chdir(folder)
+    words[words.index("--output") + 1] = str(output)
+    words[words.index("--log") + 1] = str(output.with_suffix(".log"))
+    assert main(words) == 0
+    return read_pairs(output)
+
+
+def test_the_data_sets_that_come_along_are_planned_and_their_files_are_read(checkout, tmp_path, monkeypatch):
+    own, expected = {"sources": {}}, {}
+    for source, (files, counts) in SHIPPED.items():
+        for file, text in files.items():
+            path = tmp_path / "my data" / source / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text.encode())
+        own["sources"][source] = {"file": str(tmp_path / "my data" / source)}
+        expected |= counts
+    path = _write(tmp_path / "own.yaml", yaml.safe_dump(own))
+    files = [f"config/datasets/{name}.yaml" for name in SHIPPED]
+    plan = commands(checkout, "--configfile", "config/config.yaml", *files, path)
+    assert set(plan) == {"sts", "snli", *expected}
+    for name, (count, scored) in expected.items():
+        pairs = made(plan[name], checkout.folder, monkeypatch, tmp_path / f"{name}.jsonl")
+        assert (len(pairs), sum(pair.scored for pair in pairs)) == (count, scored)
+        golds = {pair.gold for pair in pairs}
+        assert golds <= GOLDS[pairs[0].task], name
+
+
+def test_without_copies_they_are_fetched(checkout):
+    files = [f"config/datasets/{name}.yaml" for name in SHIPPED]
+    plan = checkout.planned("--configfile", "config/config.yaml", *files)
+    assert plan["pairs"] == 2 + 7
+    fetched = {rule for rule in plan if rule.startswith("fetch_")}
+    assert fetched == {f"fetch_{name.replace('-', '_')}" for name in SHIPPED}
+
+
+def test_odd_columns_labels_and_values_reach_the_command_as_they_are_written(checkout, tmp_path, monkeypatch):
+    text = "to day|it's {x}|$HOME|id\nA cat sleeps|A cat's asleep|so it is|x=1\nA dog|A cat|*|x=1\n??|!|*|y\n"
+    entry = {
+        "label": "Odd {label}",
+        "task": "entailment",
+        "columns": {"first": "to day", "second": "it's {x}", "gold": "$HOME"},
+        "labels": {"so it is": "entailment", "*": "-", "": "a 'word'"},
+        "separator": "|",
+        "encoding": "latin-1",
+        "header": True,
+        "subsets": {"a": {"input": _write(tmp_path / "odd.txt", text), "where": {"id": "x=1"}}},
+    }
+    path = _write(tmp_path / "own.yaml", yaml.safe_dump({"datasets": {"odd": entry}}))
+    words = commands(checkout, "--configfile", "config/config.yaml", path)["odd"]
+    pairs = made(words, checkout.folder, monkeypatch, tmp_path / "odd.jsonl")
+    assert [(pair.label, pair.first, pair.second, pair.gold) for pair in pairs] == [
+        ("Odd {label}", "A cat sleeps", "A cat's asleep", "entailment"),
+        ("Odd {label}", "A dog", "A cat", "-"),
+    ]
