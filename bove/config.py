@@ -78,6 +78,20 @@ def resolve(raw: Mapping[str, Any], schema: Path) -> dict:
     return config
 
 
+def check_part(raw: Mapping[str, Any], schema: Path) -> None:
+    """See that what a file of changes holds is allowed; what it leaves out is not missed.
+
+    Raises:
+        BoveError: as `resolve`.
+    """
+    from jsonschema import Draft202012Validator
+
+    tree = load_schema(schema)
+    for error in Draft202012Validator(tree).iter_errors(fill(raw, tree, "")):
+        if error.validator != "required":
+            raise BoveError(_explain(error))
+
+
 def store(config: dict, path: Path) -> None:
     """Write a resolved configuration as YAML, unless the file has it already."""
     text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=110)

@@ -10,6 +10,7 @@ from bove import __version__
 from bove.errors import BoveError
 
 STAGES = {
+    "check": "say what files are, what they hold, and what in them is odd",
     "fetch": "download a data set, checked by hash, or link a local file",
     "demo": "write the built-in treebank, STS and SNLI files",
     "vocabulary": "count a treebank and choose its words, tags and relations",

@@ -22,7 +22,9 @@ BLOCK_ROWS = 4096
 _LONGEST_WORD = 4096
 
 
-class _Kind(NamedTuple):
+class Kind(NamedTuple):
+    """Binary or text, with a header or none, the rows that the header says, and the numbers of a row."""
+
     binary: bool
     header: bool
     size: int | None
@@ -43,7 +45,7 @@ def read_blocks(path: str | Path, format: str = "auto", limit: int | None = None
     """
     if limit is not None and limit < 1:
         raise BoveError(f"limit {limit}: no row would be read; give 1 or more, or none")
-    kind = _find_kind(path, format)
+    kind = find_kind(path, format)
     wanted = kind.size if limit is None or (kind.size is not None and kind.size < limit) else limit
     read = _binary_blocks if kind.binary else _text_blocks
     number = 0
@@ -55,7 +57,8 @@ def read_blocks(path: str | Path, format: str = "auto", limit: int | None = None
         yield words, rows
 
 
-def _find_kind(path, format) -> _Kind:
+def find_kind(path: str | Path, format: str) -> Kind:
+    """The kind of a file by its first lines; for `format` and what is raised see `read_blocks`."""
     if format not in ("auto", "word2vec", "glove"):
         raise BoveError(f"format {format!r}: unknown; choose auto, word2vec or glove")
     with open_bytes(path) as stream:
@@ -76,12 +79,12 @@ def _find_kind(path, format) -> _Kind:
                 f"{path}: its header says {dimensions} numbers a row, but the first row has {found}; "
                 f"repair the header"
             )
-        return _Kind(not text, True, size, dimensions)
+        return Kind(not text, True, size, dimensions)
     if format == "word2vec":
         raise BoveError(f"{path}: no word2vec header (rows, dimensions) in its first line; is it GloVe?")
     if len(fields) < 2 or not _is_number(fields[-1]):
         raise BoveError(f"{path}: neither a word2vec nor a GloVe file by its first line; give word vectors")
-    return _Kind(False, False, None, _trailing_numbers(fields))
+    return Kind(False, False, None, _trailing_numbers(fields))
 
 
 def _is_number(cell: bytes) -> bool:

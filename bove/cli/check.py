@@ -1,0 +1,90 @@
+"""`bove check`: what files are, what they hold, what is odd in them, and whether a run can use them."""
+
+import argparse
+import json
+
+from bove.check import pair_files, run_files
+from bove.check.kinds import KINDS, find_kind
+from bove.check.report import Report
+from bove.check.treebanks import check_treebank
+from bove.check.vector_files import check_vectors
+from bove.errors import BoveError
+from bove.oddities import Oddities
+
+FEW = 5
+
+
+def register(parser: argparse.ArgumentParser) -> None:
+    parser.description += (
+        " The kind of a file is told by its content: treebank, word vectors, sentence pairs, gold scores, a "
+        "file that a stage wrote, a Stanza model, a configuration. Exit code 0: all files can be used; 2: "
+        "one can not."
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help="files, gzip or not")
+    parser.add_argument("--as", dest="kind", choices=KINDS, help="the files' kind, if it is told wrongly")
+    parser.add_argument(
+        "--columns", choices=("gold", "predicted"), default="gold", help="of CoNLL-2009 (default gold)"
+    )
+    parser.add_argument("--encoding", default="utf-8", help="of a treebank (default utf-8)")
+    parser.add_argument("--all", action="store_true", help=f"all places of odd things, not the first {FEW}")
+    parser.add_argument("--json", action="store_true", help="the report as JSON, one object a line")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Check the files one after another, then what belongs together."""
+    reports: list[tuple[str, Report]] = []
+    for path in args.files:
+        report = Report(path, oddities=Oddities(None if args.all else FEW))
+        kind = ""
+        try:
+            kind = args.kind or find_kind(path)
+            configurations = [other.path for name, other in reports if name == "config" and other.usable]
+            _check(kind, report, args, configurations)
+        except BoveError as e:
+            report.error = str(e)
+        reports.append((kind, report))
+    _check_together(reports)
+    for number, (_, report) in enumerate(reports):
+        if args.json:
+            print(json.dumps(report.as_json(), ensure_ascii=False))
+        else:
+            print("\n" * (number > 0) + report.as_text())
+    bad = [report.path for _, report in reports if not report.usable]
+    if bad:
+        raise BoveError(f"{len(bad)} of {len(reports)} files can not be used: {', '.join(bad)}")
+
+
+def _check(kind: str, report: Report, args, configurations: list[str]) -> None:
+    if kind == "treebank":
+        check_treebank(report, args.columns, args.encoding)
+    elif kind == "config":
+        run_files.check_config(report, configurations)
+    else:
+        CHECKS[kind](report)
+
+
+CHECKS = {
+    "vectors": check_vectors,
+    "sts": pair_files.check_sts,
+    "gold": pair_files.check_gold,
+    "snli": pair_files.check_snli,
+    "pairs": pair_files.check_pairs,
+    "vocabulary": run_files.check_vocabulary,
+    "arrays": run_files.check_arrays,
+    "scores": run_files.check_scores,
+    "stanza": run_files.check_stanza,
+}
+
+
+def _check_together(reports: list[tuple[str, Report]]) -> None:
+    """Hold each input file of a similarity set against its gold file: first against first, and so on."""
+    inputs, golds = (
+        [report for kind, report in reports if kind == wanted and report.usable] for wanted in ("sts", "gold")
+    )
+    if len(inputs) == len(golds):
+        for sts, gold in zip(inputs, golds, strict=True):
+            pair_files.check_together(sts, gold)
+    elif inputs and golds:
+        golds[-1].remarks.append(
+            f"{len(golds)} gold files for {len(inputs)} files of pairs, so their lines were not compared"
+        )

@@ -1,0 +1,259 @@
+"""`bove check`: what it says of each kind of file, of odd ones, and of files that belong together."""
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from artefact_files import write_all
+from conll_rows import DOGS_09, DOGS_U, row09, row_u, tree
+
+from bove.cli.main import main
+
+ROOT = Path(__file__).parent.parent.parent
+SNLI = '{"gold_label": "%s", "sentence1": "A dog.", "sentence2": "%s", "pairID": "%s"}\n'
+
+
+@pytest.fixture
+def check(tmp_path, capsys):
+    """Check files of these contents; gives the exit code and the report on each."""
+
+    def run(*contents, more=()):
+        paths = []
+        for number, content in enumerate(contents):
+            paths.append(tmp_path / f"f{number}")
+            paths[-1].write_bytes(content if isinstance(content, bytes) else content.encode())
+        code = main(["check", "--json", *map(str, paths), *more])
+        return code, [json.loads(line) for line in capsys.readouterr().out.split("\n")[:-1]]
+
+    return run
+
+
+def odd(report, unit="lines"):
+    return {thing["what"]: (thing["count"], thing[unit]) for thing in report["odd"]}
+
+
+def test_a_sound_treebank(check):
+    code, (report,) = check(gzip.compress(DOGS_09.encode()))
+    assert (code, report["kind"], report["usable"], report["odd"]) == (0, "CoNLL-2009 treebank", True, [])
+    assert report["holds"] == {
+        "columns": "14 in rows 2",
+        "sentences": 1,
+        "tokens": 2,
+        "longest sentence": "2 tokens",
+        "words": "2 forms, 0 of them twice or more",
+        "tags": "2: NNS 1, VBP 1",
+        "relations": "1: nsubj 1",
+        "roots": "1, one each in 1 sentences",
+        "gold and predicted columns agree": {"tags": "0.00 %", "heads": "50.00 %", "relations": "0.00 %"},
+    }
+
+
+def test_the_lines_of_a_treebank_s_oddities_are_told_or_all_of_them(check):
+    text = (tree(0, 9, "_") + "\n") * 7
+    _, (few,) = check(text)
+    _, (full,) = check(text, more=["--all"])
+    assert odd(few)["heads beyond the sentence"] == (7, [2, 6, 10, 14, 18])
+    assert odd(full)["tokens without a head"] == (7, [3, 7, 11, 15, 19, 23, 27])
+
+
+def test_ranges_and_empty_nodes_are_what_a_treebank_would_drop(check):
+    code, (report,) = check(row_u("1-2", "Dogs", "_", "_", "_", "_") + DOGS_U + row_u("2.1", "x", *"____"))
+    assert (code, report["kind"]) == (0, "CoNLL-U treebank")
+    assert odd(report) == {"multiword ranges (no tokens)": (1, [1]), "empty nodes (no tokens)": (1, [4])}
+
+
+def test_columns_without_any_head_are_refused_and_the_other_ones_told_of(check):
+    text = row09(1, "Dogs", "NNS", "_", "x") + row09(2, "bark", "VBP", "_", "y")
+    code, (report,) = check(text)
+    assert code == 2 and "none of its 2 tokens has a head in the gold columns" in report["error"]
+    code, (report,) = check(text, more=["--columns", "predicted"])
+    assert code == 0
+    assert "in the gold columns" in report["holds"]["gold and predicted columns agree"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (DOGS_09.replace("\t", "  "), "line 1: its columns are separated by spaces"),
+        (row09(1, "café", "T", 0, "r").encode("latin-1"), "line 1: byte 0xe9 is not utf-8"),
+        (DOGS_09 + DOGS_09, "line 3: token number '1' where 3 was due"),
+        ("# newdoc\n# sent_id = a", ""),
+        (b"", "an empty file"),
+        (b"\n \n\t\n", "none of the kinds of file that BoVE reads"),
+        ("just some text\n", "none of the kinds of file that BoVE reads, by its first line 'just some text'"),
+        (DOGS_U.encode("utf-16"), "UTF-16 text; convert it to UTF-8"),
+        (b"\x7fELF\0\0", "binary, of no kind that BoVE reads"),
+        (b"PK\x03\x04 and no zip", "a damaged zip archive"),
+        (b"3 2\na " + bytes(8) + b"b " + bytes(5), "row 2: the file ends there, but its header says 3 rows"),
+        ("a\tb\nonly one\n", "line 2: one column; put a tab between the two sentences"),
+        ("1\nhigh\n", "none of the kinds"),
+        ("1\n" * 300 + "high\n", "line 301: 'high' is no score"),
+        ("\n\n1e999\n", "none of the kinds"),
+        (SNLI % ("maybe", "x", 1), "line 1: unknown label 'maybe'"),
+        (SNLI % ("-", "x", 1), "no pair has a gold score or label"),
+        ("run: x\nmodle: {}\n", "modle: unknown key; did you mean model?"),
+        ("run: x\ndatasets: {a: {task: x}}\n", "datasets.a.task: 'x' is not allowed"),
+        ("{\n", "not a vocabulary, or cut off"),
+        ('{"format": "bove-vocabulary", "version": 9}\n', "vocabulary version 9, not 1"),
+    ],
+)
+def test_what_can_not_be_used_is_told_why(check, content, message):
+    code, (report,) = check(content)
+    assert (code, report["usable"]) == ((2, False) if message else (0, True))
+    assert message in (report["error"] or "")
+
+
+def binary(words, rows):
+    pairs = zip(words, rows.astype("<f4"), strict=True)
+    return b"%d %d\n" % rows.shape + b"".join(word + b" " + row.tobytes() for word, row in pairs)
+
+
+def test_word_vectors_in_every_form(check):
+    rows = np.array([[3, 4], [0, 0], [1, 0], [1, 0], [1, 0], [0, 0.5]], np.float32)
+    words = [b"the", b"zero", b"\xff", b"the", b"", "é".encode()]
+    for content, name in (
+        (binary(words, rows), "word2vec, binary"),
+        (b"2 2\nthe 3 4\nzero 0 0\n", "word2vec, text"),
+        (b"the 3 4\nzero 0 0\nthe 1 1\n", "GloVe"),
+    ):
+        code, (report,) = check(gzip.compress(content))
+        assert (code, report["kind"]) == (0, f"word vectors ({name})")
+        assert report["holds"]["dimensions"] == 2
+        assert odd(report, "rows")["vectors of zeros"] == (1, [2])
+    _, (report,) = check(binary(words, rows))
+    assert odd(report, "rows") == {
+        "words that are not UTF-8, left out": (1, [3]),
+        "words that stood before, left out": (1, [4]),
+        "empty words, left out": (1, [5]),
+        "vectors of zeros": (1, [2]),
+    }
+    assert report["holds"]["lengths of the vectors"] == "0 to 5, mean 1.42"
+
+
+def test_pairs_and_their_gold_are_held_against_each_other(check):
+    pairs = "A dog.\tA dog.\nx\t\na\tb\tfrom there\n"
+    code, (sts, gold) = check(pairs, "1\n\n9\n")
+    assert code == 0
+    assert odd(sts) == {
+        "pairs of one sentence with itself": (1, [1]),
+        "pairs with an empty sentence": (1, [2]),
+        "lines with further columns, which are not read": (1, [3]),
+    }
+    assert odd(gold) == {
+        "lines without a score, whose pairs are not scored": (1, [2]),
+        "scores outside 0 to 5": (1, [3]),
+    }
+    assert gold["holds"]["goes with"].endswith("f0: 2 scored pairs")
+    code, (gold, sts) = check("1\n2\n", pairs)
+    assert code == 2 and "has 3 lines, but" in gold["error"] and sts["usable"]
+    _, reports = check(pairs, "1\n1\n1\n", "1\n")
+    assert reports[1]["remarks"] == ["all scores are equal, so no correlation can be had from them"]
+    assert "2 gold files for 1 files of pairs" in reports[2]["remarks"][-1]
+
+
+def test_snli_in_both_forms(check):
+    lines = SNLI % ("neutral", "B.", 1) + SNLI % ("-", "C.", 2)
+    text = "gold_label\tsentence1\tsentence2\tpairID\nneutral\tA dog.\tB.\t1\n-\tA dog.\tC.\t2\n"
+    for content in (lines, text):
+        code, (report,) = check(content)
+        assert (code, report["kind"], report["holds"]["labels"]) == (0, "SNLI", "- 1, neutral 1")
+        assert odd(report, "pairs") == {"pairs without a label (-), which are not scored": (1, [2])}
+
+
+def test_every_file_of_a_run(tmp_path, capsys):
+    paths = write_all(tmp_path)
+    assert main(["check", "--json", *map(str, paths.values())]) == 0
+    reports = [json.loads(line) for line in capsys.readouterr().out.split("\n")[:-1]]
+    kinds = {name: report["kind"] for name, report in zip(paths, reports, strict=True)}
+    assert kinds == {
+        "vocabulary": "vocabulary of a run",
+        "vectors": "word vectors of a run",
+        "graphs": "graphs of a run",
+        "model": "model of a run",
+        "low-rank model": "model of a run",
+        "bags": "bags of a run",
+        "pairs": "sentence pairs of a run (pairs.jsonl)",
+        "scores": "scores of a run",
+    }
+    holds = {name: report["holds"] for name, report in zip(paths, reports, strict=True)}
+    assert holds["graphs"]["vocabulary"] == holds["model"]["vocabulary"] == holds["vocabulary"]["hash"]
+    assert holds["model"]["relations"].endswith("whole")
+    assert holds["low-rank model"]["relations"].endswith("as factors")
+    for path in paths.values():
+        path.write_bytes(path.read_bytes()[:-20])
+    assert main(["check", *map(str, paths.values())]) == 2
+    assert "8 of 8 files can not be used" in capsys.readouterr().err
+
+
+def test_a_model_that_is_not_finite_can_not_be_used(tmp_path, capsys):
+    from bove.factor.model import Model
+
+    found = Model.load(write_all(tmp_path)["model"])
+    found.properties[0, 0] = np.nan
+    Model(**{name: getattr(found, name) for name in found.__dataclass_fields__}).save(tmp_path / "nan")
+    assert main(["check", str(tmp_path / "nan")]) == 2
+    assert "a model with values that are not finite" in capsys.readouterr().out
+
+
+def test_models_of_stanza_are_told_apart(tmp_path, capsys):
+    torch = pytest.importorskip("torch")
+    entries = {"model": {}, "config": {}}
+    units = {"_id2unit": ["<PAD>", "A", "B"]}
+    for name, content in (
+        ("tagger", entries | {"vocab": {"upos": units}}),
+        ("parser", entries | {"vocab": {"deprel": units, "lemma": {"_id2unit": []}}}),
+        ("pretrain", {"emb": 1, "vocab": 2}),
+        ("other", {"weights": 1}),
+        ("number", 3),
+    ):
+        torch.save(content, tmp_path / name)
+    assert main(["check", *(str(tmp_path / name) for name in ("tagger", "parser", "pretrain"))]) == 0
+    said = capsys.readouterr().out
+    assert "tagger: a Stanza tagger\n" in said and "tags: 2: A, B\n" in said
+    assert "parser: a Stanza parser\n" in said and "relations: 2: A, B\n" in said
+    assert "a file of Stanza: pretrain\n" in said
+    assert main(["check", str(tmp_path / "other"), str(tmp_path / "number")]) == 2
+    assert capsys.readouterr().out.count("a file of PyTorch, but no model of Stanza") == 2
+
+
+def test_configurations_stand_alone_or_change_the_one_before(capsys):
+    names = ("ablations", "config", "ablations")
+    assert main(["check", "--json", *(str(ROOT / "config" / f"{name}.yaml") for name in names)]) == 0
+    alone, whole, changes = [json.loads(line) for line in capsys.readouterr().out.split("\n")[:-1]]
+    assert "has no run, treebank, vectors, datasets" in alone["remarks"][0]
+    assert whole["kind"] == "configuration" and "ablations" not in whole["holds"]["run"]
+    assert changes["remarks"] == [] and "ablations: adjacency-only" in changes["holds"]["run"]
+
+
+def test_a_configuration_s_files_must_be_there(tmp_path, capsys):
+    text = (ROOT / "config" / "config.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "c.yaml"
+    path.write_text(text.replace("source:corpus/treebank/dev.conll09", "no dev"), encoding="utf-8")
+    assert main(["check", str(path)]) == 2
+    assert "treebank.dev: no dev: no such file; correct the path" in capsys.readouterr().out
+
+
+def test_the_kind_can_be_named(check):
+    assert check("only one\n")[0] == 2
+    code, (report,) = check("only one\n", more=["--as", "sts"])
+    assert code == 2 and "put a tab between" in report["error"]
+    assert check("1\tDogs\t2\n", more=["--as", "sts"])[0] == 0
+
+
+def test_the_report_for_people_is_whole_and_goes_to_stdout(tmp_path):
+    (tmp_path / "t").write_text(tree(0, 9), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "bove", "check", "t", "none"],
+        capture_output=True, text=True, cwd=tmp_path, check=False, env={"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == "bove check: 1 of 2 files can not be used: none\n"
+    assert done.stdout.startswith("t: CoNLL-2009 treebank\n  columns: 14 in rows 2\n  sentences: 1\n")
+    assert (
+        "\n  odd: 1 heads beyond the sentence, line 2\n  can be used\n\nnone: not recognised\n" in done.stdout
+    )
+    assert done.stdout.endswith("  can not be used: none: no such file; check the path\n")
