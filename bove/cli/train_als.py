@@ -17,20 +17,18 @@ from bove.cli.training import (
     Stopped,
     add_common_arguments,
     add_penalty_arguments,
-    check_least,
-    check_penalties,
-    check_weights,
+    checks,
     load_training_data,
     log_terms,
-    make_model,
+    model_of,
+    say_findings,
     stoppable,
-    warn_of_no_relations,
     write_times,
     write_training_log,
 )
 from bove.errors import BoveError
-from bove.factor.als import AlsSettings, AlsState, AlsTrainer, initial_properties, initial_state
-from bove.factor.proximal import P_ITERATIONS, P_TOLERANCE
+from bove.factor.als import AlsSettings, AlsState
+from bove.factor.training import als_training, start_properties
 
 log = logging.getLogger("bove")
 CHECKPOINT = "bove-als-checkpoint"
@@ -55,63 +53,25 @@ def register(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     settings = AlsSettings(**{f.name: getattr(args, f.name) for f in fields(AlsSettings)})
-    _check(args)
+    checks(args).als()
     data = load_training_data(args)
-    P = initial_properties(
-        data.corpus.n_properties, data.vectors, data.frozen, args.seed, np.dtype(args.dtype).type
-    )
+    P = start_properties(data, args.seed, args.dtype)
     checkpoint = Path(f"{args.output}.checkpoint")
     key = _key(P, data.corpus, settings)
-    start = _resume(checkpoint, key) or (initial_state(data.corpus, P), ())
-    trainer = AlsTrainer(data.corpus, data.frozen, data.groups, settings, args.threads)
+    trainer, state = als_training(data, P, settings, args.threads)
+    start = _resume(checkpoint, key) or (state, ())
     with stoppable():
         state, passed = _train(trainer, start, settings, checkpoint, key, args.checkpoint_every, data)
     if state.round == settings.max_rounds and not state.finished:
         log.warning("stopped after %d rounds, before the stopping rule held", state.round)
-    warn_of_no_relations(state.R, settings)
-    _warn_of_limits(state.log, settings)
-    model = make_model(
-        data, args, state.P, state.R, {"trainer": "als", **asdict(settings), "rounds": state.round}
-    )
-    write_training_log(args.training_log, state.log, data.vocabulary.relations)
+    say_findings(state.log, state.R, settings, data.corpus, data.groups)
+    given = {"trainer": "als", **asdict(settings), "rounds": state.round}
+    model = model_of(data, args, state.P, state.R, given)
+    write_training_log(args.training_log, state.log, data.relation_names)
     write_times(args.times, state.log, passed)
     model.save(args.output)
     checkpoint.unlink(missing_ok=True)
     log.info("model %s: %s", model.hash[:12], args.output)
-
-
-def _check(args) -> None:
-    check_penalties(args)
-    counts = ("rank", "max_rounds", "batch_tokens", "restart_iterations", "r_iterations")
-    check_least(args, dict.fromkeys(counts, 1))
-    check_weights(
-        args, ("alpha", "lambda_P", "lambda_R", "lambda_E", "tolerance", "e_tolerance", "r_tolerance")
-    )
-    if not 0 < args.e_energy <= 1:
-        raise BoveError(f"--e-energy {args.e_energy}: must be above 0 and at most 1")
-
-
-def _warn_of_limits(rows, settings) -> None:
-    """Say where rounding swamped L, and where a step ran out of iterations short of its tolerance."""
-    if below := [str(row["round"]) for row in rows if row["total"] < 0]:
-        log.warning(
-            "L, a sum of squares, is below 0 after round %s: token vectors grew so large that rounding "
-            "swamped it; do not trust this model; raise lambda_R or lambda_E, or train with dtype float64",
-            ", ".join(below),
-        )
-    steps = (
-        ("R", settings.r_tolerance, settings.r_iterations, "r_iterations or r_tolerance"),
-        ("P", P_TOLERANCE, P_ITERATIONS, "lambda_P"),
-    )
-    for name, tolerance, most, advice in steps:
-        steps_taken = [(row[f"{name.lower()}_iterations"], row[f"{name.lower()}_residual"]) for row in rows]
-        short = [residual for taken, residual in steps_taken if taken >= most and residual > tolerance]
-        if short:
-            log.warning(
-                "%s-step: still above its tolerance of %g after all %d iterations in %d of %d rounds, "
-                "at worst by a residual of %.1e; raise %s",
-                name, tolerance, most, len(short), len(rows), max(short), advice,
-            )  # fmt: skip
 
 
 def _train(trainer, at, settings, checkpoint, key, every, data) -> tuple[AlsState, tuple]:
@@ -127,7 +87,7 @@ def _train(trainer, at, settings, checkpoint, key, every, data) -> tuple[AlsStat
                 state, passed = at
                 progress.step(note=f"L {state.log[-1]['total']:.4g}")
                 seconds = passed[-1] - (passed[-2] if len(passed) > 1 else 0)
-                log_terms(state.log, data.vocabulary.relations, seconds)
+                log_terms(state.log, data.relation_names, seconds)
                 if every and state.round % every == 0:
                     _save(checkpoint, key, *at)
     except (Stopped, KeyboardInterrupt):

@@ -2,33 +2,26 @@
 
 import argparse
 import logging
-import math
-import os
 import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
 
-import numpy as np
-
 from bove.cli.progress import Progress
 from bove.cli.training import (
     Stopped,
-    TrainingData,
     add_common_arguments,
     add_penalty_arguments,
-    check_least,
-    check_penalties,
-    check_weights,
+    checks,
     load_training_data,
-    make_model,
+    model_of,
+    say_findings,
     stoppable,
-    warn_of_no_relations,
     write_times,
     write_training_log,
 )
 from bove.errors import BoveError
-from bove.factor.als import initial_properties
+from bove.factor.training import TrainingData, sgd_library, start_properties
 
 log = logging.getLogger("bove")
 
@@ -57,15 +50,15 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _run(args) -> None:
-    _check(args)
-    sgd = _library(args)
+    weight = _weight(args.negative_weight)
+    checks(args, negative_weight=weight).sgd()
+    sgd = sgd_library(args.device, args.threads)
     settings = sgd.SgdSettings(
         **{name: getattr(args, name) for name in sgd.SgdSettings.__dataclass_fields__}
-        | {"negative_weight": _weight(args.negative_weight)}
+        | {"negative_weight": weight}
     )
     data = load_training_data(args)
-    dtype = np.dtype(args.dtype).type
-    P = initial_properties(data.corpus.n_properties, data.vectors, data.frozen, args.seed, dtype)
+    P = start_properties(data, args.seed, args.dtype)
     began = time.monotonic()
     trainer = sgd.SgdTrainer(data.corpus, P, data.frozen, data.groups, settings, args.seed, args.threads)
     # the token vectors that training starts from are made here
@@ -85,50 +78,21 @@ def _run(args) -> None:
         raise BoveError(f"{e}; the best model so far, of epoch {best.row['round']}, is kept in {kept}") from e
     if len(rows) == settings.epochs:
         log.warning("stopped after %d epochs, before patience ran out", len(rows))
-    warn_of_no_relations(best.R, settings)
+    say_findings(rows, best.R, settings, trainer.training, data.groups)
     model = _model(best, settings, data, args, len(rows))
-    write_training_log(args.training_log, rows, data.vocabulary.relations)
+    write_training_log(args.training_log, rows, data.relation_names)
     write_times(args.times, rows, passed[1:])
     model.save(args.output)
     kept.unlink(missing_ok=True)
     log.info("model %s, of epoch %d: %s", model.hash[:12], best.row["round"], args.output)
 
 
-def _check(args) -> None:
-    check_penalties(args)
-    check_least(args, {"rank": 1, "epochs": 1, "batch_sentences": 1, "negatives": 0, "patience": 1})
-    check_weights(args, ("alpha", "lambda_P", "lambda_R", "lambda_E"))
-    if not (math.isfinite(args.learning_rate) and args.learning_rate > 0):
-        raise BoveError(f"--learning-rate {args.learning_rate}: must be a number above 0")
-    if not 0 <= args.held_out < 1:
-        raise BoveError(f"--held-out {args.held_out}: must be at least 0 and below 1")
-    _weight(args.negative_weight)
-
-
 def _weight(text: str) -> float | str:
+    """The weight as a number, where it is one; the check says what is wrong with any other text."""
     try:
-        weight = text if text == "unbiased" else float(text)
-        if weight == "unbiased" or (math.isfinite(weight) and weight >= 0):
-            return weight
+        return float(text)
     except ValueError:
-        pass
-    raise BoveError(f"--negative-weight {text}: must be a number of at least 0, or unbiased")
-
-
-def _library(args):
-    """`bove.factor.sgd`, with PyTorch told how many threads to use and to give the same bytes each time."""
-    if args.device == "cuda":
-        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    try:
-        import torch
-    except ImportError as e:
-        raise BoveError("train-sgd needs PyTorch; install it with: pip install 'bove[parse]'") from e
-    torch.set_num_threads(args.threads)
-    if args.device == "cuda":
-        torch.use_deterministic_algorithms(True)
-    from bove.factor import sgd
-
-    return sgd
+        return text
 
 
 def _say_parts(trainer, settings) -> None:
@@ -147,7 +111,7 @@ def _say_parts(trainer, settings) -> None:
 
 def _epochs(trainer, settings, data: TrainingData):
     """The trainer's epochs, each with a line in the log."""
-    arcs = [f"relation:{k}" for k in range(len(data.vocabulary.relations))]
+    arcs = [f"relation:{k}" for k in range(len(data.relation_names))]
     since = time.monotonic()
     with Progress(settings.epochs, "epochs", every=float("inf")) as progress:
         for epoch in trainer.epochs():
@@ -166,4 +130,4 @@ def _epochs(trainer, settings, data: TrainingData):
 
 def _model(epoch, settings, data: TrainingData, args, epochs: int):
     given = {"trainer": "sgd", **asdict(settings), "epoch": epoch.row["round"], "epochs_done": epochs}
-    return make_model(data, args, epoch.P, epoch.R, given)
+    return model_of(data, args, epoch.P, epoch.R, given)

@@ -3,21 +3,17 @@
 import argparse
 import csv
 import logging
-import math
-import platform
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
-from bove import __version__
 from bove.errors import BoveError
 from bove.factor.model import Model
-from bove.factor.penalties import PENALTIES, check_penalty
+from bove.factor.penalties import PENALTIES
+from bove.factor.training import Checks, TrainingData, findings, make_model
 from bove.files import atomic_write
 from bove.graphs import GraphCorpus
 from bove.text.graphs import load_graphs
@@ -29,22 +25,6 @@ TIMES = (
     "L and the seconds of training (wall clock) up to the end of each round; checkpoints do not count, nor "
     "do L and held-out sentences in train-sgd; a resumed training counts on from its checkpoint"
 )
-
-
-@dataclass(frozen=True)
-class TrainingData:
-    """Graphs with their vocabulary, and the pretrained vectors [m, r] of its frozen words [c] bool."""
-
-    corpus: GraphCorpus
-    vocabulary: Vocabulary
-    vectors: np.ndarray
-    frozen: np.ndarray
-
-    @property
-    def groups(self) -> dict[str, slice]:
-        """Rows of P by kind; each is a term of L."""
-        words = self.vocabulary.n_words
-        return {"words": slice(0, words), "tags": slice(words, self.vocabulary.n_properties)}
 
 
 def add_common_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +45,7 @@ def add_common_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_penalty_arguments(parser: argparse.ArgumentParser) -> None:
-    """What lambda_P and lambda_R weigh; `check_penalties` says whether the factor has such a penalty."""
+    """What lambda_P and lambda_R weigh; `Checks` says whether the factor has such a penalty."""
     for factor, kinds in PENALTIES.items():
         parser.add_argument(
             f"--{factor.lower()}-penalty", required=True, metavar="KIND",
@@ -73,25 +53,9 @@ def add_penalty_arguments(parser: argparse.ArgumentParser) -> None:
         )  # fmt: skip
 
 
-def check_penalties(args) -> None:
-    """Raise BoveError for a penalty that is none, or none of its factor."""
-    for factor in PENALTIES:
-        check_penalty(factor, getattr(args, f"{factor.lower()}_penalty"), f"--{factor.lower()}-penalty")
-
-
-def check_least(args, least: Mapping[str, int]) -> None:
-    """Raise BoveError for an argument below the number given for it."""
-    for name, bound in least.items():
-        if getattr(args, name) < bound:
-            raise BoveError(f"--{name.replace('_', '-')} {getattr(args, name)}: must be at least {bound}")
-
-
-def check_weights(args, names: Sequence[str]) -> None:
-    """Raise BoveError for an argument that is no finite number of at least 0."""
-    for name in names:
-        value = getattr(args, name)
-        if not (math.isfinite(value) and value >= 0):
-            raise BoveError(f"--{name.replace('_', '-')} {value}: must be a number of at least 0")
+def checks(args, **other) -> Checks:
+    """Checks of the arguments, shown as options; `other` values stand for those of the same name."""
+    return Checks({**vars(args), **other}, lambda name: f"--{name.replace('_', '-')}")
 
 
 class Stopped(BaseException):
@@ -148,13 +112,15 @@ def load_training_data(args) -> TrainingData:
         "%d of %d words (%d of %d tokens) have a pretrained vector and are frozen",
         int(frozen.sum()), vocabulary.n_words, held, int(counts.sum()),
     )  # fmt: skip
-    return TrainingData(corpus, vocabulary, rows, frozen)
+    words, end = vocabulary.n_words, vocabulary.n_properties
+    groups = {"words": slice(0, words), "tags": slice(words, end)}
+    return TrainingData(corpus, rows, frozen, groups, vocabulary.relations)
 
 
-def warn_of_no_relations(R, settings) -> None:
-    """Say where the penalty has left nothing of R, though relations have a weight."""
-    if settings.alpha and not R.any():
-        log.warning("every relation is 0: lambda_R is too large for the %s penalty", settings.r_penalty)
+def say_findings(rows, R, settings, corpus: GraphCorpus, groups) -> None:
+    """Warn of what the trained model's user should know."""
+    for line in findings(rows, R, settings, corpus, groups):
+        log.warning("%s", line)
 
 
 def log_terms(rows, relations, seconds: float) -> None:
@@ -199,18 +165,7 @@ def write_times(path, rows, seconds: Sequence[float]) -> None:
         )
 
 
-def make_model(data: TrainingData, args, P, R, hyperparameters: dict) -> Model:
-    """The model with its provenance."""
-    versions = {"bove": __version__, "python": platform.python_version()}
-    versions |= {name: version(name) for name in ("numpy", "scipy")}
-    return Model(
-        properties=P,
-        relations=np.ascontiguousarray(R),
-        frozen=data.frozen,
-        groups={name: (rows.start, rows.stop) for name, rows in data.groups.items()},
-        relation_names=tuple(data.vocabulary.relations),
-        vocabulary_hash=data.vocabulary.hash,
-        hyperparameters=hyperparameters
-        | {"rank": args.rank, "seed": args.seed, "graphs": Path(args.graphs).name},
-        versions=versions,
-    )
+def model_of(data: TrainingData, args, P, R, hyperparameters: dict) -> Model:
+    """The model, with what the arguments say of its origin."""
+    origin = {"rank": args.rank, "seed": args.seed, "graphs": Path(args.graphs).name}
+    return make_model(data, P, R, hyperparameters | origin)

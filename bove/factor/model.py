@@ -29,6 +29,7 @@ class Model:
         vocabulary_hash: of the vocabulary whose rows these are.
         hyperparameters: alpha, lambda_P, lambda_R, lambda_E and all else that training was given.
         versions: of the program and of the libraries it was trained with.
+        property_names: [c] names of the properties; () where a vocabulary file has them.
     """
 
     properties: np.ndarray
@@ -39,6 +40,7 @@ class Model:
     vocabulary_hash: str
     hyperparameters: Mapping[str, object]
     versions: Mapping[str, str] = field(default_factory=dict)
+    property_names: tuple[str, ...] = ()
 
     @property
     def rank(self) -> int:
@@ -84,13 +86,17 @@ class Model:
             "versions": json.dumps(dict(self.versions), sort_keys=True),
             "hash": self.hash,
         }
-        artefacts.save(path, FORMAT, self._arrays(), metadata)
+        arrays = self._arrays()
+        if self.property_names:
+            arrays["names"], arrays["name_offsets"] = artefacts.pack_words(self.property_names)
+        artefacts.save(path, FORMAT, arrays, metadata)
 
     @classmethod
     def load(cls, path: str | Path) -> "Model":
         """Read a model. Raises BoveError where the file is missing, damaged or not a model."""
         arrays, metadata = artefacts.load(path, FORMAT)
         try:
+            named = "names" in arrays
             factors = (arrays["U"], arrays["V"], arrays["ranks"]) if "U" in arrays else None
             model = cls(
                 properties=arrays["P"],
@@ -101,6 +107,9 @@ class Model:
                 vocabulary_hash=metadata["vocabulary"],
                 hyperparameters=json.loads(metadata["hyperparameters"]),
                 versions=json.loads(metadata["versions"]),
+                property_names=tuple(
+                    artefacts.unpack_words(arrays["names"], arrays["name_offsets"]) if named else ()
+                ),
             )
             same = model.hash == metadata.get("hash")
         except KeyError as e:
@@ -121,6 +130,7 @@ class Model:
             fits = len(ranks) == d and U.shape == V.shape == (r, int(ranks.sum()))
         else:
             fits = self.relations.shape == (d, r, r)
+        fits = fits and len(self.property_names) in (0, c)
         rows = [row for ends in self.groups.values() for row in ends]
         return fits and len(self.frozen) == c and all(isinstance(x, int) and 0 <= x <= c for x in rows)
 

@@ -104,12 +104,12 @@ def test_a_checkpoint_without_times_is_not_gone_on_from(built, monkeypatch, caps
 
 
 def test_a_step_that_runs_out_of_iterations_is_told_once_with_what_to_raise(built, capsys, monkeypatch):
-    from bove.factor import proximal
+    from bove.factor import proximal, training
 
     assert not bove(*command(built, "enough", "--r-iterations", 1000))
     assert "still above its tolerance" not in capsys.readouterr().err
     monkeypatch.setattr(proximal, "P_ITERATIONS", 2)
-    monkeypatch.setattr(train_als, "P_ITERATIONS", 2)
+    monkeypatch.setattr(training, "P_ITERATIONS", 2)
     few = ["--r-iterations", 1, "--r-tolerance", 1e-6, "--p-penalty", "l1", "--max-rounds", 3]
     assert not bove(*command(built, "short", *few))
     rows = log_of(built / "short.csv")
