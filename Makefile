@@ -2,18 +2,21 @@
 # make test    run the test suite
 # make lint    check style and workflow
 # make bench   measure speed and memory; RUN=results/NAME measures inference on that run's model
+# make fuzz    feed damaged files to a reader: READER=conll SECONDS=120; tests/fuzz/readers.py lists the readers
 # Each makes the virtual environment .venv first, once. `make demo CORES=4` uses four cores.
 
 PYTHON ?= python3
 VENV ?= .venv
 CORES ?= 2
+READER ?= conll
+SECONDS ?= 120
 # Address of PyTorch's CPU wheels, if the default build of PyTorch (with CUDA, several GB) is not wanted.
 TORCH_INDEX ?=
 
 STAMP := $(VENV)/.installed
 IN := "$(VENV)/bin/python" -m
 
-.PHONY: demo test lint bench
+.PHONY: demo test lint bench fuzz
 
 demo: $(STAMP)
 	$(IN) snakemake --cores $(CORES)
@@ -28,6 +31,11 @@ lint: $(STAMP)
 	$(IN) ruff format --check .
 	$(IN) snakefmt --check Snakefile workflow
 	$(IN) snakemake --lint
+
+fuzz:
+	test -x .fuzz/bin/python || "$(PYTHON)" -m venv .fuzz
+	.fuzz/bin/python -m pip install --quiet atheris numpy scipy safetensors pyyaml jsonschema pyarrow
+	PYTHONPATH=. .fuzz/bin/python tests/fuzz/readers.py $(READER) -max_total_time=$(SECONDS) -artifact_prefix=.fuzz/
 
 bench: $(STAMP)
 	"$(VENV)/bin/python" tests/bench/run.py $(if $(RUN),--run "$(RUN)")

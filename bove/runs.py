@@ -29,12 +29,13 @@ def defaults() -> dict:
     Raises:
         BoveError: the workflow's schema is not beside the package.
     """
-    tree = _schema()["properties"]
+    tree = schema()["properties"]
     names = ("treebank", "model", "parser", "inference", "scoring")
     return {name: fill({}, tree[name], name) for name in names}
 
 
-def _schema() -> dict:
+def schema() -> dict:
+    """The schema of the configuration. Raises BoveError where it is not beside the package."""
     if not SCHEMA.is_file():
         raise BoveError(f"{SCHEMA}: no such file; run bove from a checkout of the project, which has it")
     return load_schema(SCHEMA)
@@ -69,7 +70,7 @@ class Run:
         file = path / "config.yaml"
         if not file.is_file():
             raise BoveError(f"{path}: no run is there (it has no config.yaml);{_others(path)}")
-        _schema()
+        schema()
         config = resolve(load([file], SCHEMA), SCHEMA)
         found = {other.folder.rstrip("/"): other for other in variants(config, SCHEMA, _names)}
         if variant.strip("/") not in found:

@@ -1,6 +1,6 @@
-"""Checking the files that the stages write, Stanza's models and configurations."""
+"""Checking the files that the stages write, and Stanza's models."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -159,57 +159,3 @@ def _units(report, name, vocab) -> None:
     named = [str(unit) for unit in units if not str(unit).startswith("<")]
     if named:
         report.facts[name] = f"{len(named):,}: {', '.join(named[:8])}{', …' if len(named) > 8 else ''}"
-
-
-def check_config(report: Report, before: Sequence[str]) -> None:
-    """Fill in a report on a configuration, or on changes to one.
-
-    Args:
-        report: of the file.
-        before: configurations that stand before it. A file that is no whole one itself is merged into
-            them, from the last whole one on.
-
-    Raises:
-        BoveError: the first mistake in it, or the first file that it names and that is not there.
-    """
-    from bove import sources
-    from bove.config import check_part, resolve, summary
-    from bove.runs import SCHEMA
-    from bove.variants import check_sources, variants
-
-    report.kind = "configuration"
-    if not SCHEMA.is_file():
-        raise BoveError(f"{SCHEMA}: no such file; check configurations from a checkout of the project")
-    raw, missing = _merged(report, before, SCHEMA)
-    if missing:
-        report.remarks.append(
-            f"has no {', '.join(missing)}, so it goes after a configuration that has; name that one before it"
-        )
-        check_part(raw, SCHEMA)
-        return
-    config = resolve(raw, SCHEMA)
-    check_sources(variants(config, SCHEMA, lambda points: [str(number) for number in range(len(points))]))
-    report.facts["run"] = summary(config)
-    report.facts["files that it names"] = len(dict(sources.references(config)))
-    fetched = [name for name, source in sources.used(config).items() if sources.kind(source) == "url"]
-    if fetched:
-        report.facts["to be downloaded"] = ", ".join(fetched)
-
-
-def _merged(report, before, schema) -> tuple[dict, list[str]]:
-    """What the file says, after those that it changes; and the sections that are missing even so."""
-    from bove.config import load, load_schema
-
-    required = load_schema(schema)["required"]
-    files = [report.path]
-    raw = load(files, schema)
-    missing = [key for key in required if key not in raw]
-    if missing:
-        report.kind = "changes to a configuration"
-        report.facts["changes"] = ", ".join(raw)
-    for path in reversed(before):
-        if missing:
-            files.insert(0, path)
-            raw = load(files, schema)
-            missing = [key for key in required if key not in raw]
-    return raw, missing

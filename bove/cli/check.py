@@ -4,6 +4,7 @@ import argparse
 import json
 
 from bove.check import pair_files, run_files
+from bove.check.configurations import check_config
 from bove.check.kinds import KINDS, find_kind
 from bove.check.report import Report
 from bove.check.treebanks import check_treebank
@@ -25,7 +26,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--columns", choices=("gold", "predicted"), default="gold", help="of CoNLL-2009 (default gold)"
     )
-    parser.add_argument("--encoding", default="utf-8", help="of a treebank (default utf-8)")
+    parser.add_argument("--encoding", default="utf-8", help="of treebanks and pairs (default utf-8)")
     parser.add_argument("--all", action="store_true", help=f"all places of odd things, not the first {FEW}")
     parser.add_argument("--json", action="store_true", help="the report as JSON, one object a line")
 
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace) -> None:
         except BoveError as e:
             report.error = str(e)
         reports.append((kind, report))
-    _check_together(reports)
+    _check_together(reports, args.encoding)
     for number, (_, report) in enumerate(reports):
         if args.json:
             print(json.dumps(report.as_json(), ensure_ascii=False))
@@ -58,16 +59,16 @@ def _check(kind: str, report: Report, args, configurations: list[str]) -> None:
     if kind == "treebank":
         check_treebank(report, args.columns, args.encoding)
     elif kind == "config":
-        run_files.check_config(report, configurations)
+        check_config(report, configurations)
+    elif kind in PAIRS:
+        PAIRS[kind](report, args.encoding)
     else:
         CHECKS[kind](report)
 
 
+PAIRS = {"sts": pair_files.check_sts, "gold": pair_files.check_gold, "snli": pair_files.check_snli}
 CHECKS = {
     "vectors": check_vectors,
-    "sts": pair_files.check_sts,
-    "gold": pair_files.check_gold,
-    "snli": pair_files.check_snli,
     "pairs": pair_files.check_pairs,
     "vocabulary": run_files.check_vocabulary,
     "arrays": run_files.check_arrays,
@@ -76,14 +77,14 @@ CHECKS = {
 }
 
 
-def _check_together(reports: list[tuple[str, Report]]) -> None:
+def _check_together(reports: list[tuple[str, Report]], encoding: str) -> None:
     """Hold each input file of a similarity set against its gold file: first against first, and so on."""
     inputs, golds = (
         [report for kind, report in reports if kind == wanted and report.usable] for wanted in ("sts", "gold")
     )
     if len(inputs) == len(golds):
         for sts, gold in zip(inputs, golds, strict=True):
-            pair_files.check_together(sts, gold)
+            pair_files.check_together(sts, gold, encoding)
     elif inputs and golds:
         golds[-1].remarks.append(
             f"{len(golds)} gold files for {len(inputs)} files of pairs, so their lines were not compared"

@@ -86,7 +86,7 @@ class _PairReader:
         dataset, label, subset = self.names
         name = self._id(number, row["id"]) if "id" in self.form.columns else f"{number:05d}"
         if self.form.task == "similarity":
-            value = _score(gold_path, gold_number, gold)
+            value = read_score(gold_path, gold_number, gold)
             scored = value is not None
         else:
             value = _label(gold_path, gold_number, gold, self.form.labels)
@@ -110,7 +110,16 @@ class _PairReader:
         return name
 
 
-def _score(path, number, cell) -> float | None:
+def read_score(path: str | Path, number: int, cell: str) -> float | None:
+    """The score that a cell says, None for a blank one.
+
+    Args:
+        path, number: file and line, for messages.
+        cell: the text.
+
+    Raises:
+        BoveError: no finite number.
+    """
     cell = cell.strip(" \t")
     if not cell:
         return None

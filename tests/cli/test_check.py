@@ -141,13 +141,14 @@ def test_pairs_and_their_gold_are_held_against_each_other(check):
     assert odd(sts) == {
         "pairs of one sentence with itself": (1, [1]),
         "pairs with an empty sentence": (1, [2]),
-        "lines with further columns, which are not read": (1, [3]),
+        "lines with further columns, read only where a configuration's `columns` names them": (1, [3]),
     }
     assert odd(gold) == {
         "lines without a score, whose pairs are not scored": (1, [2]),
         "scores outside 0 to 5": (1, [3]),
     }
     assert gold["holds"]["goes with"].endswith("f0: 2 scored pairs")
+    assert sts["holds"]["first line of more than two columns"] == "a | b | from there"
     code, (gold, sts) = check("1\n2\n", pairs)
     assert code == 2 and "has 3 lines, but" in gold["error"] and sts["usable"]
     _, reports = check(pairs, "1\n1\n1\n", "1\n")
@@ -156,12 +157,14 @@ def test_pairs_and_their_gold_are_held_against_each_other(check):
 
 
 def test_snli_in_both_forms(check):
-    lines = SNLI % ("neutral", "B.", 1) + SNLI % ("-", "C.", 2)
-    text = "gold_label\tsentence1\tsentence2\tpairID\nneutral\tA dog.\tB.\t1\n-\tA dog.\tC.\t2\n"
+    lines = SNLI % ("neutral", "B.", 1) + "\n" + SNLI % ("-", "C.", 2)
+    text = "gold_label\tsentence1\tsentence2\tpairID\nneutral\tA dog.\tB.\t1\n \n-\tA dog.\tC.\t2\n"
     for content in (lines, text):
         code, (report,) = check(content)
-        assert (code, report["kind"], report["holds"]["labels"]) == (0, "SNLI", "- 1, neutral 1")
-        assert odd(report, "pairs") == {"pairs without a label (-), which are not scored": (1, [2])}
+        assert (code, report["kind"]) == (0, "entailment pairs (SNLI)")
+        assert report["holds"]["labels"] == "- 1, neutral 1"
+        line = 3 + content.startswith("gold_label")
+        assert odd(report) == {"pairs without a label, which are not scored": (1, [line])}
 
 
 def test_every_file_of_a_run(tmp_path, capsys):
@@ -235,6 +238,23 @@ def test_a_configuration_s_files_must_be_there(tmp_path, capsys):
     path.write_text(text.replace("source:corpus/treebank/dev.conll09", "no dev"), encoding="utf-8")
     assert main(["check", str(path)]) == 2
     assert "treebank.dev: no dev: no such file; correct the path" in capsys.readouterr().out
+
+
+def test_a_configuration_s_pairs_are_read_in_the_columns_that_it_names(tmp_path, capsys):
+    text = (ROOT / "config" / "config.yaml").read_text(encoding="utf-8")
+    (tmp_path / "c.yaml").write_text(text, encoding="utf-8")
+    own = (
+        "datasets: {sts: null, snli: null, own: {label: Own, task: similarity, columns: {first: A, "
+        f"second: B, gold: C}}, subsets: {{all: {{input: {tmp_path}/own.txt}}}}}}}}\n"
+    )
+    (tmp_path / "own.yaml").write_text(own, encoding="utf-8")
+    (tmp_path / "own.txt").write_text("C\tA\tB\n1\tx\ty\n\tx\tz\n", encoding="utf-8")
+    files = [str(tmp_path / name) for name in ("c.yaml", "own.yaml")]
+    assert main(["check", *files]) == 0
+    assert "  data set own\n    all: 2 pairs, 1 of them scored\n" in capsys.readouterr().out
+    (tmp_path / "own.txt").write_text("C\tA\tB\nhigh\tx\ty\n", encoding="utf-8")
+    assert main(["check", *files]) == 2
+    assert "own.txt, line 2: 'high' is no score" in capsys.readouterr().out
 
 
 def test_the_kind_can_be_named(check):
