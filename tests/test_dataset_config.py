@@ -1,5 +1,6 @@
 """What the configuration may say about the files of a data set."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,12 @@ def test_the_manual_names_every_data_set_that_comes_along():
     assert len(SHIPPED) == 6
     for path in SHIPPED:
         assert f"`{path.name}`" in manual
+
+
+def test_the_manual_s_examples_of_data_sets_are_valid(tmp_path):
+    manual = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
+    section = manual[manual.index("\n## Data sets\n") : manual.index("\n## Choosing settings\n")]
+    examples = re.findall(r"```yaml\n(.*?)```", section, re.S)
+    found = read(tmp_path, SMALL, *examples)
+    assert set(found) == {"sts", "mine", "reviews", "answers"}
+    assert found["reviews"]["labels"]["YES"] == "entailment" and found["reviews"]["labels"]["UNSURE"] == "-"
