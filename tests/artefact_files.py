@@ -66,6 +66,7 @@ def write_all(folder: Path) -> dict[str, Path]:
         dataset="sts", label="STS", task="similarity", ids=("a-0", "a-1"), subsets=("a", "a"),
         gold=("1.5", None), scored=np.array([True, False]), values={"bove": np.array([0.5, np.nan])},
         empty={"bove": np.array([False, False])}, pairs_sha256="", model_hashes={"bove": "h"},
+        lengths=np.array([[3, 3], [0, 0]]),
     )  # fmt: skip
     write_scores(scores, paths["scores"])
     return paths

@@ -1,4 +1,8 @@
-"""`bove score`: score sentence pairs by the alignment of their bags."""
+"""`bove score`: score sentence pairs by the alignment of their bags.
+
+A sentence's length is the number of vectors in the longest of its bags: its tokens, without punctuation where
+that takes no part in the alignment. Word vectors alone give the number of words that have one.
+"""
 
 import logging
 from collections.abc import Callable
@@ -60,6 +64,7 @@ def run(args) -> None:
         empty=empty,
         pairs_sha256=sha256(args.pairs),
         model_hashes={name: bags.model_hash for name, bags in opened.items()},
+        lengths=_lengths(opened, sides, scored),
     )
     write_scores(scores, args.output)
     log.info("wrote %s", args.output)
@@ -95,6 +100,15 @@ def _sides(bags: Bags, pairs: list[Pair]) -> tuple[list[int], list[int]]:
     """Bag numbers of both sides of the pairs; BoveError for the first sentence that has none."""
     both = [(bags.bag_of(f"{pair.id}.1"), bags.bag_of(f"{pair.id}.2")) for pair in pairs]
     return [first for first, _ in both], [second for _, second in both]
+
+
+def _lengths(opened: dict[str, Bags], sides: dict, scored: np.ndarray) -> np.ndarray:
+    """[n, 2] vectors of the longest bag of each side; 0 where not scored."""
+    lengths = np.zeros((len(scored), 2), np.int64)
+    for name, bags in opened.items():
+        bags_of = np.array(sides[name], np.int64).T
+        lengths[scored] = np.maximum(lengths[scored], np.diff(bags.offsets)[bags_of])
+    return lengths
 
 
 def _checked(bags: Bags) -> Callable[[int], np.ndarray]:

@@ -1,9 +1,9 @@
 """The Parquet file of scores: one row a pair, two columns a system.
 
-Columns id, dataset, label, task, subset, gold (text), scored, then for each system NAME `score:NAME`
-(float64, null where the pair is not scored) and `empty:NAME` (bool, a side has no vectors; false where not
-scored). The schema's metadata hold the format, the SHA-256 of the pair file and each system's model hash.
-The same scores give the same bytes.
+Columns id, dataset, label, task, subset, gold (text), scored, length_1 and length_2 (int32, tokens of each
+side, null where the pair is not scored), then for each system NAME `score:NAME` (float64, null where not
+scored) and `empty:NAME` (bool, a side has no vectors; false where not scored). The schema's metadata hold the
+format, the SHA-256 of the pair file and each system's model hash. The same scores give the same bytes.
 """
 
 import math
@@ -18,6 +18,7 @@ from bove.files import atomic_write
 FORMAT = "bove-scores"
 VERSION = "1"
 _SHARED = ("dataset", "label", "task")
+_LENGTHS = ("length_1", "length_2")
 _AGAIN = "score the pairs again"
 
 
@@ -34,6 +35,7 @@ class Scores:
         empty: [n] bool of each system, a side has no vectors.
         pairs_sha256: hash of the pair file.
         model_hashes: hash of the model behind each system's bags.
+        lengths: [n, 2] tokens of each side that take part in scores; 0 where not scored.
     """
 
     dataset: str
@@ -47,6 +49,12 @@ class Scores:
     empty: dict[str, np.ndarray]
     pairs_sha256: str
     model_hashes: dict[str, str]
+    lengths: np.ndarray
+
+    def gold_of(self, pairs: np.ndarray) -> np.ndarray:
+        """Gold of numbered scored pairs: [k] float64 for similarity, [k] labels for entailment."""
+        kind = np.float64 if self.task == "similarity" else object
+        return np.array([self.gold[p] for p in pairs], kind)
 
 
 def write_scores(scores: Scores, path: str | Path) -> None:
@@ -59,6 +67,8 @@ def write_scores(scores: Scores, path: str | Path) -> None:
     columns |= {name: pa.array([getattr(scores, name)] * n, text) for name in _SHARED}
     columns |= {"subset": pa.array(scores.subsets, text), "gold": pa.array(scores.gold, text)}
     columns["scored"] = pa.array(scores.scored, pa.bool_())
+    for name, lengths in zip(_LENGTHS, np.asarray(scores.lengths, np.int32).T, strict=True):
+        columns[name] = pa.array(lengths, pa.int32(), mask=~scores.scored)
     metadata = {"format": FORMAT, "version": VERSION, "pairs_sha256": scores.pairs_sha256}
     for name, values in scores.values.items():
         columns[f"score:{name}"] = pa.array(values, pa.float64(), mask=~scores.scored)
@@ -85,7 +95,7 @@ def _read(path) -> Scores:
     table, metadata = _read_table(path)
     names = table.column_names
     systems = [name.removeprefix("score:") for name in names if name.startswith("score:")]
-    wanted = ["id", *_SHARED, "subset", "gold", "scored", *(f"empty:{system}" for system in systems)]
+    wanted = ["id", *_SHARED, "subset", "gold", "scored", *_LENGTHS, *(f"empty:{s}" for s in systems)]
     for name in wanted:
         if name not in names:
             raise BoveError(f"{path}: has no column '{name}'; {_AGAIN}")
@@ -100,6 +110,7 @@ def _read(path) -> Scores:
         empty={s: np.array(table[f"empty:{s}"].to_pylist(), bool) for s in systems},
         pairs_sha256=metadata.get("pairs_sha256", ""),
         model_hashes={s: metadata.get(f"model_hash:{s}", "") for s in systems},
+        lengths=np.array([[n or 0 for n in table[name].to_pylist()] for name in _LENGTHS], np.int64).T,
     )
     _check(path, scores)
     return scores

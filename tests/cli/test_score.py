@@ -109,6 +109,14 @@ def test_systems_keep_their_order_and_may_come_from_elsewhere(tmp_path):
     assert result.model_hashes["other"] == ""
 
 
+def test_a_sentence_is_as_long_as_the_longest_of_its_bags(tmp_path, capsys):
+    write(tmp_path, similarity_pairs())
+    write(tmp_path, similarity_pairs(), [BAGS[0][:0], BAGS[1][:1], BAGS[2], np.ones((3, 2))], "words")
+    assert score(tmp_path, f"words={tmp_path / 'words'}", f"bove={tmp_path / 'bags'}") == 0
+    # of bags 0 to 3 the longer one has 1, 2, 1 and 3 vectors; pair 1 has no gold
+    assert read_scores(tmp_path / "s").lengths.tolist() == [[1, 2], [0, 0], [1, 3], [3, 1]]
+
+
 def test_an_opposed_direction_is_counted_in_the_log(tmp_path, capsys):
     write(tmp_path, similarity_pairs()[:1], [np.array([[1, 0]]), np.array([[-1, 0]])])
     score(tmp_path)

@@ -34,6 +34,7 @@ def scores_of(dataset, values, task="similarity", system="bove", pairs=None):
         empty={system: np.zeros(6, bool)},
         pairs_sha256=pairs or dataset,
         model_hashes={system: "m"},
+        lengths=np.ones((6, 2), int),
     )
 
 

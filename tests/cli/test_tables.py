@@ -26,6 +26,7 @@ def scores_of(dataset, label, task, subsets, gold, seed=0, model="m"):
         empty={name: np.zeros(n, bool) for name in ("words", "bove")},
         pairs_sha256=dataset,
         model_hashes={"words": "", "bove": model},
+        lengths=rng.integers(1, 9, (n, 2)),
     )
 
 

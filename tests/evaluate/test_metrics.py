@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bove.evaluate.metrics import average_precision, evaluate, pearson, spearman
+from bove.evaluate.metrics import MEASURES, METRICS, average_precision, evaluate, pearson, roc_auc, spearman
 
 ranked = st.lists(st.tuples(st.booleans(), st.integers(0, 4)), min_size=2, max_size=20)
 
@@ -75,14 +75,30 @@ def test_a_correlation_with_a_constant_is_undefined_without_a_warning(metric, go
         assert metric(gold, scores) is None
 
 
+@settings(deadline=None, max_examples=50)
+@given(ranked)
+def test_the_area_under_the_curve_is_the_share_of_couples_in_the_right_order(pairs):
+    above = [score for positive, score in pairs if positive]
+    below = [score for positive, score in pairs if not positive]
+    if above and below:
+        right = sum((a > b) + (a == b) / 2 for a in above for b in below)
+        assert roc_auc(*zip(*pairs, strict=True)) == pytest.approx(right / (len(above) * len(below)))
+
+
+@pytest.mark.parametrize("metric", [average_precision, roc_auc])
 @pytest.mark.parametrize("positive", [[], [True], [False, False], [True, True]])
-def test_average_precision_of_one_label_is_undefined_without_a_warning(positive):
+def test_a_ranking_of_one_label_is_undefined_without_a_warning(metric, positive):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert average_precision(positive, [0.5] * len(positive)) is None
+        assert metric(positive, [0.5] * len(positive)) is None
 
 
 def test_each_task_has_its_metric():
     assert evaluate("similarity", [0.0, 5.0, 2.5], [0, 1, 0.5]) == pytest.approx(1)
     labels = ["neutral", "entailment", "contradiction"]
-    assert evaluate("entailment", labels, [0.1, 0.2, 0.3]) == pytest.approx(0.5)
+    scores = [0.1, 0.2, 0.3]
+    assert evaluate("entailment", labels, scores) == pytest.approx(0.5)
+    assert evaluate("entailment", labels, scores, "roc-auc") == pytest.approx(0.5)
+    assert evaluate("entailment", labels, scores, "length-correlation", [9, 8, 7]) == pytest.approx(-1)
+    assert evaluate("similarity", [0.0, 5.0, 2.5], [0, 9, 0.5], "spearman") == pytest.approx(1)
+    assert all(METRICS[task] == names[0] for task, names in MEASURES.items())

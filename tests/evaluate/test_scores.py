@@ -22,6 +22,7 @@ SCORES = Scores(
     empty={"words": np.array([False, False, True]), "bove": np.zeros(3, bool)},
     pairs_sha256="12ab",
     model_hashes={"words": "", "bove": "34cd"},
+    lengths=np.array([[7, 3], [0, 0], [0, 12]]),
 )
 
 
@@ -36,11 +37,12 @@ def test_the_columns_are_those_of_the_format(tmp_path):
     write_scores(SCORES, tmp_path / "s.parquet")
     table = pq.read_table(tmp_path / "s.parquet")
     assert table.column_names == [
-        *("id", "dataset", "label", "task", "subset", "gold", "scored"),
+        *("id", "dataset", "label", "task", "subset", "gold", "scored", "length_1", "length_2"),
         *("score:words", "empty:words", "score:bove", "empty:bove"),
     ]
     assert table["score:words"].to_pylist() == [0.25, None, -0.5]
     assert table["empty:words"].to_pylist() == [False, False, True]
+    assert table["length_2"].to_pylist() == [3, None, 12]
     assert table["gold"].to_pylist() == ["1.5", None, "5.0"]
     assert table.schema.metadata[b"pairs_sha256"] == b"12ab"
     assert table.schema.metadata[b"model_hash:bove"] == b"34cd"
@@ -91,7 +93,7 @@ def test_a_cut_file_is_refused(tmp_path):
             read_scores(tmp_path / "cut")
 
 
-@pytest.mark.parametrize("column", ["task", "gold", "empty:bove"])
+@pytest.mark.parametrize("column", ["task", "gold", "length_1", "empty:bove"])
 def test_a_missing_column_is_named(tmp_path, column):
     write_scores(SCORES, tmp_path / "s.parquet")
     pq.write_table(pq.read_table(tmp_path / "s.parquet").drop_columns([column]), tmp_path / "s.parquet")

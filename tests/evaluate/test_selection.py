@@ -43,6 +43,7 @@ def results(values, gold=GOLD, subsets=SUBSETS, task="similarity", others=()):
             empty={name: np.zeros(len(gold), bool) for name in systems},
             pairs_sha256="p",
             model_hashes=dict.fromkeys(systems, ""),
+            lengths=np.ones((len(gold), 2), int),
         )
     )
 
