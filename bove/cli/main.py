@@ -43,7 +43,9 @@ MODULES = {"training": "training_curves"}
 
 def main(argv: list[str] | None = None) -> int:
     """Run one stage; a BoveError becomes one line on stderr and exit code 2."""
-    argv = sys.argv[1:] if argv is None else argv
+    if argv is None:
+        _use_utf8()
+        argv = sys.argv[1:]
     stage = next((word for word in argv if word in STAGES), None)
     parser, commands = _parser(stage)
     args = parser.parse_args(argv)
@@ -62,6 +64,13 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:
         return 1
     return 0
+
+
+def _use_utf8() -> None:
+    """Start anew in Python's UTF-8 mode where the locale, such as C, makes paths and output ASCII."""
+    if sys.getfilesystemencoding() == "ascii" and os.environ.get("PYTHONUTF8") != "1":
+        os.environ["PYTHONUTF8"] = "1"
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
 
 
 def _parser(stage):
