@@ -3,6 +3,7 @@
 import gzip
 import struct
 from collections import Counter
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -146,6 +147,8 @@ def test_words_with_spaces_in_glove(load):
         (text() + b"cut 1 2\n", r"row 6: 2 numbers, not 3"),
         (text() + b"long 1 2 3 4\n", r"row 6: 4 numbers, not 3"),
         (text() + b"odd 1 x 3\n", r"row 6: 'x' is no number"),
+        (b"a 1\nb \x0b\nc 3\n", r"row 2: 0 numbers, not 1"),
+        (b"1 1\na \x0b\n", r"row 1: "),
         (text() + b"odd 1  3\n", r"row 6: 2 numbers, not 3"),
         (text() + b"odd 1 nan 3\n", r"row 6: a number that is not finite"),
         (text() + b"odd 1 2,5 3\n", r"row 6: '2,5' is no number"),
@@ -229,6 +232,22 @@ def test_vocabulary_rows_are_found_under_variants_but_not_for_replacements(tmp_p
         "PUNCT": -1,
         "UNKNOWN_T": -1,
     }
+
+
+pieces = st.sampled_from(
+    [b"a", b"1", b"-2.5", b"nan", b"0x1", b" ", b" ", b"\n", b"\t", b"\x0b", b"\xff", b"2 2\n", bytes(8)]
+)
+
+
+@given(st.binary(max_size=120) | st.lists(pieces, max_size=20).map(b"".join))
+def test_random_bytes_give_vectors_or_one_clear_error(tmp_path_factory, data):
+    folder = tmp_path_factory.mktemp("bytes")
+    (folder / "in").write_bytes(data)
+    with suppress(BoveError):
+        convert(folder / "in", folder / "out")
+        found = WordVectors.open(folder / "out")
+        words = [found.word(row) for row in range(len(found))]
+        assert found.find(words).tolist() == list(range(len(words))) and np.isfinite(found.vectors).all()
 
 
 spelt = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \n"), min_size=1, max_size=4)

@@ -71,4 +71,4 @@ def check(words: list[str]) -> None:
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    return Checkout(tmp_path_factory.mktemp("a folder") / "my checkout")
+    return Checkout(tmp_path_factory.mktemp("a folder") / 'Zoë\'s "own" π $HOME checkout')
