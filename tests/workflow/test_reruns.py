@@ -38,6 +38,7 @@ ONE_MORE_DATA_SET = {
     "look_up_words": 1,
     "score": 2,
     "ablations": 1,
+    "contamination": 1,
     "tables": 1,
 }
 MORE = {
@@ -85,8 +86,9 @@ def finished(checkout):
 def test_the_run_has_its_tables_and_its_configuration(finished):
     results = finished.folder / "results" / "small"
     endings = ("csv", "md", "svg", "png")
-    assert {path.name for path in (results / "tables").iterdir()} == {"scores.csv", "sts.md", "snli.md"} | {
-        f"ablations.{ending}" for ending in endings
+    assert {path.name for path in (results / "tables").iterdir()} == {
+        *("scores.csv", "sts.md", "snli.md", "contamination.csv", "contamination.md"),
+        *(f"ablations.{ending}" for ending in endings),
     }
     assert {path.name for path in (results / "training").iterdir()} == {f"training.{e}" for e in endings}
     assert {path.name for path in (results / "model").iterdir()} == {

@@ -8,6 +8,8 @@ ABLATIONS = [
 ]
 
 SEEDS = [f"{RUN}/tables/seeds.{ending}" for ending in ("csv", "md")]
+CONTAMINATION = [f"{RUN}/tables/contamination.{ending}" for ending in ("csv", "md")]
+CONTAMINATION_NOTES = f"{RUN}/notes/contamination.json"
 SEED_NOTES = f"{RUN}/notes/seeds.json"
 
 
@@ -39,7 +41,7 @@ rule score:
 rule tables:
     input:
         scores=expand(f"{RUN}/scores/{{dataset}}.parquet", dataset=CONFIG["datasets"]),
-        notes=[SEED_NOTES] if of_kind("seeds") else [],
+        notes=[CONTAMINATION_NOTES, *([SEED_NOTES] if of_kind("seeds") else [])],
     output:
         TABLES,
     log:
@@ -55,13 +57,39 @@ rule tables:
     params:
         folder=folder,
         development=development_flags(),
-        notes=lambda wildcards, input: (
-            shlex.join(["--notes", *input.notes]) if input.notes else ""
-        ),
         code=fingerprint("bove.cli.tables"),
     shell:
-        "bove tables --scores {input.scores:q} {params.development} {params.notes} --output {params.folder:q}"
+        "bove tables --scores {input.scores:q} {params.development} --notes {input.notes:q} --output {params.folder:q}"
         " --log {log:q}"
+
+
+rule contamination:
+    input:
+        pairs=expand(f"{RUN}/pairs/{{dataset}}.jsonl", dataset=CONFIG["datasets"]),
+        treebank=located(CONFIG["treebank"]["train"]),
+    output:
+        tables=CONTAMINATION,
+        notes=CONTAMINATION_NOTES,
+    log:
+        f"{RUN}/logs/contamination.log",
+    benchmark:
+        f"{RUN}/benchmarks/contamination.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        columns=CONFIG["treebank"]["columns"],
+        encoding=CONFIG["treebank"]["encoding"],
+        development=development_flags(),
+        folder=f"{RUN}/tables",
+        code=fingerprint("bove.cli.contamination"),
+    shell:
+        "bove contamination --pairs {input.pairs:q} {params.development} --treebank {input.treebank:q}"
+        " --columns {params.columns} --encoding {params.encoding:q} --output {params.folder:q}"
+        " --table-notes {output.notes:q} --log {log:q}"
 
 
 if of_kind("ablations"):
