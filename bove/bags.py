@@ -3,10 +3,10 @@
 The file holds `offsets` [B + 1] and `index` [S] int64, `vectors` [N, r] float32, and `ids`, the S
 sentence ids as UTF-8 bytes joined by a newline. Bag b is vectors[offsets[b] : offsets[b + 1]] and
 sentence s has bag index[s], so sentences that are alike share one. A file without `index` has one
-bag a sentence, in order.
+bag a sentence, in order. Files from elsewhere may have vectors of 2, 4 or 8 bytes and need no metadata;
+`write_bags` writes one from arrays.
 """
 
-import json
 import math
 import mmap
 import os
@@ -18,12 +18,10 @@ from pathlib import Path
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
-from bove.artefacts import VERSION, layout, pack_lines
+from bove.artefacts import layout, pack_lines
+from bove.bag_layout import FORMAT, check_format, check_layout, map_vectors, small_tensors, unpack_ids
 from bove.errors import BoveError
 from bove.files import atomic_path
-
-FORMAT = "bove-bags"
-_FLOATS = {"F16": np.dtype("<f2"), "F32": np.dtype("<f4"), "F64": np.dtype("<f8")}
 
 
 class Bags:
@@ -44,7 +42,7 @@ class Bags:
         self.vectors = tensors["vectors"]
         self.offsets = tensors["offsets"]
         self.index = tensors["index"]
-        self.ids = _unpack_ids(path, tensors["ids"], len(self.index))
+        self.ids = unpack_ids(path, tensors["ids"], len(self.index))
         self.system = metadata.get("system", "")
         self.model_hash = metadata.get("model_hash", "")
         self.metadata = metadata
@@ -61,15 +59,15 @@ class Bags:
         try:
             with safe_open(path, framework="numpy") as stream:
                 metadata = stream.metadata() or {}
-                _check_format(path, metadata)
-                tensors = _small_tensors(path, stream)
+                check_format(path, metadata)
+                tensors = small_tensors(path, stream)
         # A type that NumPy lacks, such as bfloat16, is one of the last two.
         except (SafetensorError, OSError, AttributeError, TypeError) as e:
             raise BoveError(
                 f"{path}: not a safetensors file, or a damaged one ({e}); infer the bags again"
             ) from e
-        tensors["vectors"] = _map_vectors(path)
-        _check_layout(path, tensors)
+        tensors["vectors"] = map_vectors(path)
+        check_layout(path, tensors)
         return cls(path, tensors, metadata)
 
     @property
@@ -104,8 +102,9 @@ class Bags:
         return int(self.index[self._places[sentence_id]])
 
     def bag(self, b: int) -> np.ndarray:
-        """[n, r] float32, the vectors of bag b."""
-        return np.asarray(self.vectors[self.offsets[b] : self.offsets[b + 1]], np.float32)
+        """[n, r] float32, the vectors of bag b; what is too large for it becomes infinite."""
+        with np.errstate(over="ignore"):
+            return np.asarray(self.vectors[self.offsets[b] : self.offsets[b + 1]], np.float32)
 
     def __getitem__(self, sentence_id: str) -> np.ndarray:
         """[n, r] float32, the vectors of a sentence; BoveError where the file has no such sentence."""
@@ -208,75 +207,56 @@ class BagWriter:
         self._vectors = np.ndarray(self._shape, np.dtype("<f4"), self._map, start)
 
 
+def write_bags(path: str | Path, bags: Mapping[str, np.ndarray], system: str = "") -> None:
+    """Write bags that any system made, whole or not at all; values become single precision.
+
+    Args:
+        path: where the file goes.
+        bags: [n, r] vectors of each sentence, by its id; n may differ, and 0 is an empty bag.
+        system: what made them.
+
+    Raises:
+        BoveError: no vector at all, a bag of another shape or with a value that is not finite, an id that is
+            empty or has a line break.
+    """
+    arrays = {name: _checked(name, bag) for name, bag in bags.items()}
+    ranks = {name: array.shape[1] for name, array in arrays.items() if len(array)}
+    if not ranks:
+        raise BoveError(f"{path}: no sentence has a vector, so there is nothing to write")
+    first, rank = next(iter(ranks.items()))
+    for name, other in ranks.items():
+        if other != rank:
+            raise BoveError(
+                f"the bag of '{name}' has vectors of {other} dimensions, that of '{first}' of {rank}; "
+                f"give all the same"
+            )
+    pack_lines(list(arrays))
+    lengths = [len(array) for array in arrays.values()]
+    with BagWriter(path, list(arrays), lengths, np.arange(len(arrays)), rank, system, "") as writer:
+        for b, array in enumerate(arrays.values()):
+            if len(array):
+                writer.put(b, array)
+
+
+def _checked(name: str, bag) -> np.ndarray:
+    array = np.asarray(bag)
+    if array.size == 0:
+        return np.zeros((0, 0), np.float32)
+    if array.ndim != 2 or array.dtype.kind not in "fiu":
+        raise BoveError(
+            f"the bag of '{name}' is {array.dtype} of shape {array.shape}; give numbers of shape [n, r]"
+        )
+    with np.errstate(over="ignore"):
+        array = array.astype(np.float32)
+    if not np.isfinite(array).all():
+        raise BoveError(
+            f"the bag of '{name}' holds a value that is not finite in single precision; repair it"
+        )
+    return array
+
+
 def _reserve(handle: int, size: int) -> None:
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(handle, 0, size)
     else:
         os.truncate(handle, size)
-
-
-def _check_format(path: Path, metadata: dict[str, str]) -> None:
-    """Files from elsewhere say no format, or their library's; those of this package say what they hold."""
-    found, version = metadata.get("format", ""), metadata.get("version", "")
-    if found.startswith("bove-") and found != FORMAT:
-        raise BoveError(f"{path}: holds {found}, not {FORMAT}; give the output of `bove infer`")
-    if found == FORMAT and version != VERSION:
-        raise BoveError(
-            f"{path}: {FORMAT} version {version}, but this program reads {VERSION}; infer the bags again"
-        )
-
-
-def _small_tensors(path: Path, stream: safe_open) -> dict[str, np.ndarray]:
-    """All but the vectors, with an index where the file has none."""
-    names = set(stream.keys())
-    missing = {"vectors", "offsets", "ids"} - names
-    if missing:
-        raise BoveError(f"{path}: has no '{min(missing)}', so holds no bags; give the output of `bove infer`")
-    tensors = {name: stream.get_tensor(name) for name in ("offsets", "index", "ids") if name in names}
-    for name, array in tensors.items():
-        kinds = "u" if name == "ids" else "iu"
-        if array.ndim != 1 or array.dtype.kind not in kinds or (name == "ids" and array.itemsize != 1):
-            raise BoveError(
-                f"{path}: '{name}' is {array.dtype} with {array.ndim} axes; give whole numbers in one"
-            )
-    tensors.setdefault("index", np.arange(max(len(tensors["offsets"]) - 1, 0)))
-    for name in ("offsets", "index"):
-        tensors[name] = tensors[name].astype(np.int64)
-    return tensors
-
-
-def _map_vectors(path: Path) -> np.ndarray:
-    """[N, r], mapped read-only; the file's header is known to be sound."""
-    with open(path, "rb") as stream:
-        length = int.from_bytes(stream.read(8), "little")
-        entry = json.loads(stream.read(length))["vectors"]
-    shape, dtype = tuple(entry["shape"]), entry["dtype"]
-    if dtype not in _FLOATS or len(shape) != 2:
-        raise BoveError(
-            f"{path}: 'vectors' is {dtype} with {len(shape)} axes; give {', '.join(_FLOATS)} with 2"
-        )
-    if math.prod(shape) == 0:
-        return np.zeros(shape, _FLOATS[dtype])
-    return np.memmap(path, _FLOATS[dtype], "r", 8 + length + entry["data_offsets"][0], shape)
-
-
-def _check_layout(path: Path, tensors: dict[str, np.ndarray]) -> None:
-    offsets, index = tensors["offsets"], tensors["index"]
-    n_vectors = len(tensors["vectors"])
-    if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != n_vectors or np.any(np.diff(offsets) < 0):
-        raise BoveError(f"{path}: the offsets do not cover the {n_vectors} vectors; infer the bags again")
-    if np.any((index < 0) | (index >= len(offsets) - 1)):
-        raise BoveError(f"{path}: the index names bags that the file lacks; infer the bags again")
-
-
-def _unpack_ids(path: Path, blob: np.ndarray, count: int) -> tuple[str, ...]:
-    try:
-        text = blob.tobytes().decode("utf-8")
-    except UnicodeDecodeError as e:
-        raise BoveError(f"{path}: the sentence ids are not UTF-8; infer the bags again") from e
-    ids = tuple(text.split("\n")) if count or text else ()
-    if len(ids) != count:
-        raise BoveError(f"{path}: has {len(ids)} sentence ids for {count} sentences; infer the bags again")
-    if len(set(ids)) != count:
-        raise BoveError(f"{path}: a sentence id stands twice; give each sentence its own")
-    return ids

@@ -108,6 +108,7 @@ def summary(config: dict) -> str:
     tried = dict.fromkeys([*select.get("grid", ()), *(key for p in select.get("points", ()) for key in p)])
     named = {"select": tried, "compare": config["compare"], "ablations": config["ablations"]}
     named["seeds"] = map(str, sorted({config["seed"], *config["seeds"]})) if config["seeds"] else ()
+    named["bags"] = config["bags"]
     others = "".join(f"; {kind}: {', '.join(names)}" for kind, names in named.items() if names)
     return (
         f"Run {config['run']}: rank {model['rank']}, {model['trainer']}, {weights}; inference "
@@ -195,10 +196,10 @@ def _coerce(value: Any, kind: str) -> Any:
     return value
 
 
-def _unknown(key: str, known: Iterable[str]) -> str:
+def _unknown(key: str, known: Iterable[str], what: str = "unknown key") -> str:
     close = get_close_matches(key, known, n=1)
     hint = f" did you mean {close[0]}?" if close else ""
-    return f"unknown key;{hint} allowed: {', '.join(known)}"
+    return f"{what};{hint} allowed: {', '.join(known)}"
 
 
 def _explain(error) -> str:
@@ -239,3 +240,8 @@ def _cross_check(config: dict) -> None:
                     f"configuration: {section}.{key} is missing; {section}.source: {choice} needs it"
                 )
     check_datasets(config["datasets"])
+    for system, files in config["bags"].items():
+        for name in files:
+            if name not in config["datasets"]:
+                said = _unknown(name, config["datasets"], "no such data set")
+                raise BoveError(f"configuration: bags.{system}.{name}: {said}")

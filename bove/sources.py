@@ -36,6 +36,9 @@ def references(config: dict) -> Iterator[tuple[str, str]]:
             for key in PAIR_FILES:
                 if key in files:
                     yield f"datasets.{name}.subsets.{subset}.{key}", files[key]
+    for system, files in config["bags"].items():
+        for name, value in files.items():
+            yield f"bags.{system}.{name}", value
 
 
 def used(config: dict) -> dict[str, dict]:

@@ -103,6 +103,11 @@ def _check_names(config: dict, selects: bool) -> None:
                 f"configuration: compare.{name}: a system has this name; choose another than "
                 f"{', '.join(SYSTEMS)}"
             )
+    for name in config["bags"]:
+        if name in SYSTEMS or name in config["compare"]:
+            raise BoveError(
+                f"configuration: bags.{name}: a system or an entry of compare has this name; choose another"
+            )
     if config["run"] in config["ablations"]:
         raise BoveError(
             f"configuration: ablations.{config['run']}: the run itself has this name; choose another"

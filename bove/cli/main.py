@@ -23,7 +23,6 @@ STAGES = {
     "train-parser": "train a dependency parser on a treebank",
     "evaluate-parser": "measure tagger and parser together on a treebank",
     "pairs": "read files of sentence pairs, such as those of STS and SNLI",
-    "pairs": "read STS or SNLI files into sentence pairs",
     "contamination": "find the pairs that are in development sets too, and the sentences of the treebank",
     "parse": "parse the sentences of the pairs",
     "gather-parses": "put the trees of all shards of parsing into the pairs' order",

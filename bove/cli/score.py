@@ -28,7 +28,7 @@ def register(parser) -> None:
         nargs="+",
         action="extend",
         metavar="NAME=FILE",
-        help="a system's bags (bags.safetensors) and its name in the tables",
+        help="a system's name in the tables and its bags (bags.safetensors, from `bove infer` or elsewhere)",
     )
     parser.add_argument("--output", required=True, help="scores.parquet to write")
 
@@ -97,7 +97,14 @@ def _check_pairs(path: str | Path, pairs: list[Pair]) -> None:
 
 
 def _sides(bags: Bags, pairs: list[Pair]) -> tuple[list[int], list[int]]:
-    """Bag numbers of both sides of the pairs; BoveError for the first sentence that has none."""
+    """Bag numbers of both sides of the pairs; BoveError for sentences that have none."""
+    wanted = [f"{pair.id}.{side}" for pair in pairs for side in (1, 2)]
+    if missing := [name for name in wanted if name not in bags]:
+        others = f" and {len(missing) - 1} others" if len(missing) > 1 else ""
+        raise BoveError(
+            f"{bags.path}: has no bag for sentence '{missing[0]}'{others} of {len(wanted)}; give one for "
+            f"each side, PAIR.1 and PAIR.2, of every scored pair"
+        )
     both = [(bags.bag_of(f"{pair.id}.1"), bags.bag_of(f"{pair.id}.2")) for pair in pairs]
     return [first for first, _ in both], [second for _, second in both]
 
@@ -120,7 +127,7 @@ def _checked(bags: Bags) -> Callable[[int], np.ndarray]:
             sentence = bags.ids[int(np.flatnonzero(bags.index == b)[0])]
             raise BoveError(
                 f"{bags.path}: the bag of sentence '{sentence}' holds a value that is not finite; "
-                f"look at the model and infer the bags again"
+                f"in single precision; look at what made it"
             )
         return vectors
 

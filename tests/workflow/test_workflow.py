@@ -99,6 +99,22 @@ def test_own_parses_own_models_and_fewer_systems_mean_fewer_jobs(checkout, tmp_p
     assert not {"train_tagger", "train_parser"} & set(loaded) and loaded["evaluate_parser"] == 1
 
 
+def test_bags_of_other_systems_are_scored_where_there_are_some(checkout, tmp_path):
+    bags = {
+        "letters": {"sts": _write(tmp_path / "my bags")},
+        "web": {"sts": "source:web", "snli": "source:web"},
+    }
+    own = {"bags": bags, "sources": {"web": {"url": "https://x.example/bags"}}}
+    path = _write(tmp_path / "own.yaml", yaml.safe_dump(own))
+    plan = checkout.planned("--configfile", "config/config.yaml", path)
+    assert plan == {**ALWAYS, **_each(2), **DEMO, "train_als": 1, "fetch_web": 1}
+    said = checkout.snakemake("-n", "--printshellcmds", "--configfile", "config/config.yaml", path).stdout
+    scored = {m[1]: m[2] for m in re.finditer(r"bove score .*/pairs/(\w+)\.jsonl --bags (.*) --output", said)}
+    web = "web=results/downloads/web"
+    assert scored["sts"].endswith(f"'letters={tmp_path}/my bags' {web}")
+    assert scored["snli"].endswith(f"/bags/bove/snli.safetensors {web}")
+
+
 def test_shards_are_jobs_of_their_own_for_what_is_parsed_here(checkout, tmp_path):
     trees = _write(tmp_path / "trees.conllu")
     own = {"parser": {"shards": 3}, "datasets": {"sts": {"parses": trees}}}
@@ -266,6 +282,12 @@ def test_what_only_a_comparison_reads_is_fetched_and_a_run_s_name_may_have_dots(
             {"compare": {"x": {"vectors": {"source": "load", "file": "absent.bin"}}}},
             "configuration: compare.x: vectors.file: absent.bin: no such file",
         ),
+        (
+            {"bags": {"x": {"stss": "b"}}},
+            "configuration: bags.x.stss: no such data set; did you mean sts? allowed: snli, sts",
+        ),
+        ({"bags": {"x": {"sts": "b"}}}, "configuration: bags.x.sts: b: no such file; correct the path"),
+        ({"bags": {"bove": {"sts": "b"}}}, "configuration: bags.bove: a system or an entry of compare has"),
         ({"model": {"alpah": 1}}, "configuration: model.alpah: unknown key; did you mean alpha?"),
         ({"parser": {"shards": 0}}, "configuration: parser.shards: 0 is not allowed; allowed: at least 1"),
         (

@@ -96,9 +96,13 @@ def bags_of(wildcards):
 
     if wildcards.variant:
         return {"bove": file("bove", wildcards.variant)}
-    return {system: file(system, "") for system in CONFIG["systems"]} | {
-        other.name: file("bove", other.folder) for other in of_kind("compare")
+    own = {
+        system: located(files[wildcards.dataset])
+        for system, files in CONFIG["bags"].items()
+        if wildcards.dataset in files
     }
+    compared = {other.name: file("bove", other.folder) for other in of_kind("compare")}
+    return {system: file(system, "") for system in CONFIG["systems"]} | compared | own
 
 
 def scores_of(variant):
