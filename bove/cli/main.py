@@ -34,6 +34,7 @@ STAGES = {
     "tables": "write the result tables",
     "ablations": "hold variants of a run against a base, in a table and a figure",
     "seeds": "show mean and spread of the results over several seeds of the model",
+    "provenance": "record what a run was made from and with, by hashes and versions",
     "training": "show how L fell in training, in a table and a figure",
     "explain": "show word by word how two sentences are aligned",
     "neighbours": "find the training words nearest to a word in its sentence",

@@ -1,5 +1,6 @@
 """What runs again after a change, and what does not, seen on a small demo that is really run once."""
 
+import hashlib
 import json
 import os
 import re
@@ -26,7 +27,7 @@ SMALL = {
     },
     "ablations": RUN_ABLATION,
 }
-AFTER_INFERENCE = {"score": 4, "ablations": 1, "tables": 1}
+AFTER_INFERENCE = {"score": 4, "ablations": 1, "tables": 1, "provenance": 1}
 AFTER_PARSING = {"encode": 2, "look_up_words": 2, "infer": 6, **AFTER_INFERENCE}
 AFTER_TRAINING = {"infer": 6, "training": 1, **AFTER_INFERENCE}
 AFTER_THE_VOCABULARY = {"encode_treebank": 1, "train_als": 1, **AFTER_PARSING, "training": 1}
@@ -40,6 +41,7 @@ ONE_MORE_DATA_SET = {
     "ablations": 1,
     "contamination": 1,
     "tables": 1,
+    "provenance": 1,
 }
 MORE = {
     "more": {
@@ -87,7 +89,7 @@ def test_the_run_has_its_tables_and_its_configuration(finished):
     results = finished.folder / "results" / "small"
     endings = ("csv", "md", "svg", "png")
     assert {path.name for path in (results / "tables").iterdir()} == {
-        *("scores.csv", "sts.md", "snli.md", "contamination.csv", "contamination.md"),
+        *("scores.csv", "sts.md", "snli.md", "contamination.csv", "contamination.md", "run.json"),
         *(f"ablations.{ending}" for ending in endings),
     }
     assert {path.name for path in (results / "training").iterdir()} == {f"training.{e}" for e in endings}
@@ -106,6 +108,30 @@ def test_the_run_has_its_tables_and_its_configuration(finished):
     assert left_over == []
 
 
+def test_the_record_of_the_run_is_made_anew_to_the_byte_and_has_what_was_read(finished):
+    path = finished.folder / "results" / "small" / "tables" / "run.json"
+    before = path.read_bytes()
+    path.unlink()
+    done = finished.checkout.snakemake("--configfile", "config/config.yaml", "small.yaml")
+    assert done.returncode == 0 and finished.checkout.jobs(done.stdout + done.stderr) == {"provenance": 1}
+    assert path.read_bytes() == before
+    record = json.loads(before)
+    assert record["configuration"]["model"]["rank"] == 10 and record["threads"]["train_als"] == 1
+    assert set(record["inputs"]) == {
+        "treebank.train",
+        "treebank.dev",
+        "datasets.sts.subsets.roles.input",
+        "datasets.sts.subsets.roles.gold",
+        "datasets.snli.subsets.dev.input",
+    }
+    raw = (finished.folder / "results/small/data/raw.txt").read_bytes()
+    assert record["vectors"]["run"]["source_sha256"] == hashlib.sha256(raw).hexdigest()
+    assert set(record["results"]) == {
+        path.name for path in path.parent.iterdir() if path.suffix in (".csv", ".md", ".tex")
+    }
+    assert (list(record["models"]), list(record["vocabularies"])) == (["run"], ["run"])
+
+
 def test_a_second_run_does_nothing(finished):
     done = finished.checkout.snakemake("--configfile", "config/config.yaml", "small.yaml")
     assert done.returncode == 0
@@ -113,11 +139,11 @@ def test_a_second_run_does_nothing(finished):
 
 
 def test_what_changes_no_result_reruns_nothing(finished):
-    """Comments, docstrings, layout, time stamps, the order of keys, the form of numbers, settings and code
-    that no stage of this run uses."""
+    """Comments, docstrings, layout, time stamps, the order of keys, the form of numbers, code that no stage
+    of this run uses; settings that none uses rerun none."""
     turned = {key: SMALL[key] for key in reversed(SMALL)}
     turned["datasets"] = {key: SMALL["datasets"][key] for key in reversed(SMALL["datasets"])}
-    turned["model"] = {"sgd": {"epochs": 1}, "lambda_R": "1e-1", "als": {"max_rounds": "2e0"}}
+    turned["model"] = {"lambda_R": "1e-1", "als": {"max_rounds": "2e0"}}
     turned["model"] |= {"rank": 10.0, "alpha": "1e1"}
     with (
         finished.edited("bove/text/vocabulary.py", r'\A(r?)"""', r'\1"""Once more: '),
@@ -131,21 +157,29 @@ def test_what_changes_no_result_reruns_nothing(finished):
         for path in (finished.folder / "results" / "small").rglob("*.conll09"):
             os.utime(path)
         finished.write(turned)
-        plan = finished.planned("threads=2")
+        plan = finished.planned()
+        unused = finished.planned("threads=2", "model={sgd: {epochs: 1}}")
         finished.write(SMALL)
     assert plan == {}
+    assert unused == {"provenance": 1}, "the record of the run says what was asked for"
 
 
 CHANGES = [
     ("model={alpha: 3}", {"train_als": 1, **AFTER_TRAINING}),
     # the ablation has iterations of its own
-    ("inference={iterations: 2}", {"infer": 4, "score": 2, "ablations": 1, "tables": 1}),
+    ("inference={iterations: 2}", {"infer": 4, "score": 2, "ablations": 1, "tables": 1, "provenance": 1}),
     ("vocabulary={min_words: 3}", {"vocabulary": 1, **AFTER_THE_VOCABULARY}),
     ("parser={max_tokens: 30}", {"evaluate_parser": 1, "parse": 2, **AFTER_PARSING}),
     ("parser={shards: 2}", {"parse_shard": 4, "gather_parses": 2, **AFTER_PARSING}),
-    ("systems=[word-vectors, bove]", {"score": 2, "ablations": 1, "tables": 1}),
-    ("ablations={still: {model: {alpha: 0}}}", {"train_als": 1, "infer": 2, "score": 2, "ablations": 1}),
-    ("ablations={silent: {scoring: {punctuation: false}}}", {"infer": 2, "score": 2, "ablations": 1}),
+    ("systems=[word-vectors, bove]", {"score": 2, "ablations": 1, "tables": 1, "provenance": 1}),
+    (
+        "ablations={still: {model: {alpha: 0}}}",
+        {"train_als": 1, "infer": 2, "score": 2, "ablations": 1, "provenance": 1},
+    ),
+    (
+        "ablations={silent: {scoring: {punctuation: false}}}",
+        {"infer": 2, "score": 2, "ablations": 1, "provenance": 1},
+    ),
     (
         "ablations={rarer: {vocabulary: {min_words: 3}}}",
         {
@@ -156,12 +190,13 @@ CHANGES = [
             "infer": 2,
             "score": 2,
             "ablations": 1,
+            "provenance": 1,
         },
     ),
-    ("ablations={same: {inference: {solver: fixed-point}}}", {"score": 2, "ablations": 1}),
+    ("ablations={same: {inference: {solver: fixed-point}}}", {"score": 2, "ablations": 1, "provenance": 1}),
     (
         "compare={sgd: {model: {trainer: sgd}}}",
-        {"train_sgd": 1, "infer": 2, "score": 2, "training": 1, "tables": 1, "ablations": 1},
+        {"train_sgd": 1, "infer": 2, "score": 2, "training": 1, "tables": 1, "ablations": 1, "provenance": 1},
     ),
     (f"datasets={yaml.safe_dump(MORE, default_flow_style=True, width=1000).strip()}", ONE_MORE_DATA_SET),
 ]

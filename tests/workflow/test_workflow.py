@@ -18,6 +18,7 @@ ALWAYS = dict.fromkeys(
         "training",
         "contamination",
         "tables",
+        "provenance",
     ),
     1,
 )
@@ -89,7 +90,7 @@ def test_own_parses_own_models_and_fewer_systems_mean_fewer_jobs(checkout, tmp_p
     arguments = ("--configfile", "config/config.yaml", own, "--config")
     plan = checkout.planned(*arguments, "datasets={snli: null}", "systems=[word-vectors]")
     assert plan == {"demo": 1, "vocabulary": 1, "train_vectors": 1} | dict.fromkeys(
-        ("pairs", "parse", "look_up_words", "score", "contamination", "tables"), 1
+        ("pairs", "parse", "look_up_words", "score", "contamination", "tables", "provenance"), 1
     )
     models = (
         f"parser={{source: load, tagger: '{_write(tmp_path / 't')}', parser: '{_write(tmp_path / 'p')}'}}"
