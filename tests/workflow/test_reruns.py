@@ -230,7 +230,7 @@ def test_a_finished_run_may_be_moved(finished, tmp_path):
 
 
 def test_shards_give_the_same_trees_and_a_lost_one_is_parsed_alone(finished):
-    """Nothing after the trees runs again, for they are the same to the byte."""
+    """After the trees nothing runs again but the record of the settings: they are the same to the byte."""
     trees = {name: finished.folder / f"results/small/parses/{name}.conllu.gz" for name in ("sts", "snli")}
     before = {name: path.read_bytes() for name, path in trees.items()}
     finished.write({**SMALL, "parser": {**SMALL["parser"], "shards": 2}})
@@ -238,7 +238,7 @@ def test_shards_give_the_same_trees_and_a_lost_one_is_parsed_alone(finished):
     done = finished.checkout.snakemake(*files, "--until", "gather_parses")
     assert done.returncode == 0, done.stdout + done.stderr
     assert {name: path.read_bytes() for name, path in trees.items()} == before
-    assert finished.planned() == {}
+    assert finished.planned() == {"provenance": 1}
     trees["sts"].unlink()
     (trees["sts"].with_name("sts") / "2-of-2.conllu.gz").unlink()
     done = finished.checkout.snakemake("results/small/parses/sts.conllu.gz", *files)
@@ -246,4 +246,4 @@ def test_shards_give_the_same_trees_and_a_lost_one_is_parsed_alone(finished):
     assert done.returncode == 0, said
     assert finished.checkout.jobs(said) == {"parse_shard": 1, "gather_parses": 1}
     assert trees["sts"].read_bytes() == before["sts"]
-    assert finished.planned() == {}
+    assert finished.planned() == {"provenance": 1}
