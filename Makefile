@@ -35,7 +35,7 @@ lint: $(STAMP)
 fuzz:
 	test -x .fuzz/bin/python || "$(PYTHON)" -m venv .fuzz
 	.fuzz/bin/python -m pip install --quiet atheris numpy scipy safetensors pyyaml jsonschema pyarrow
-	PYTHONPATH=. .fuzz/bin/python tests/fuzz/readers.py $(READER) -max_total_time=$(SECONDS) -artifact_prefix=.fuzz/
+	PYTHONPATH=. .fuzz/bin/python tests/fuzz/readers.py $(READER) -max_total_time=$(SECONDS) -timeout=60 -artifact_prefix=.fuzz/
 
 bench: $(STAMP)
 	"$(VENV)/bin/python" tests/bench/run.py $(if $(RUN),--run "$(RUN)")
