@@ -42,6 +42,11 @@ _PARSER = {
 }
 
 
+# The learning rate falls once, late in the training, where there is time for it.
+_TAGGER_FALL = {"second_optim": "adam", "second_lr": 1e-3}
+_PARSER_FALL = {"no_second_optim": False, "second_optim": "adam", "second_lr": 8e-4, "second_warmup_steps": 0}
+
+
 def _tagger(hidden, characters, biaffine, steps, interval) -> dict:
     sizes = {"hidden_dim": hidden, "char_hidden_dim": characters, "char_emb_dim": characters // 2}
     sizes["deep_biaff_hidden_dim"] = biaffine
@@ -57,12 +62,15 @@ PRESETS = {
     "tagger": {
         "tiny": _tagger(32, 16, 32, steps=30, interval=30),
         "demo": _tagger(64, 32, 64, steps=300, interval=150),
-        "full": _tagger(150, 64, 100, steps=3000, interval=300),
+        # Stanza's tagger changes its optimiser when no evaluation was better for so many steps.
+        "full": _tagger(150, 64, 100, 2100, interval=2100)
+        | {"dropout": 0.1, "word_dropout": 0.05, "word_cutoff": 3, "max_steps_before_stop": 1300}
+        | _TAGGER_FALL,
     },
     "parser": {
         "tiny": _parser(32, 32, steps=30, interval=30),
         "demo": _parser(64, 64, steps=200, interval=100),
-        "full": _parser(128, 64, steps=2400, interval=300),
+        "full": _parser(128, 64, 1800, interval=600) | _PARSER_FALL | {"second_optim_start_step": 1200},
     },
 }
 # Set by this module, or in need of files that a finished model would not hold.
@@ -82,6 +90,7 @@ def find_options(kind: str, preset: str, changes: Sequence[str] = ()) -> dict[st
     """
     known = _stanza_actions(kind)
     options: dict[str, object] = dict(PRESETS[kind][preset])
+    changed = {}
     for change in changes:
         key, equals, value = change.partition("=")
         key = key.strip().lstrip("-").replace("-", "_")
@@ -93,11 +102,22 @@ def find_options(kind: str, preset: str, changes: Sequence[str] = ()) -> dict[st
             close = difflib.get_close_matches(key, known, 1)
             hint = f"did you mean {close[0]}?" if close else "see Stanza's documentation"
             raise BoveError(f"option {key!r}: Stanza's {kind} has none of that name; {hint}")
-        options[key] = _value(kind, key, value.strip(), switch=known[key].nargs == 0)
+        changed[key] = _value(kind, key, value.strip(), switch=known[key].nargs == 0)
+    options = {key: value for key, value in options.items() if key not in changed} | changed
     if options["max_steps"] < 1 or options["eval_interval"] < 1:
         raise BoveError("max_steps and eval_interval: give 1 or more")
+    _rescale(options, PRESETS[kind][preset], changed)
     options["eval_interval"] = min(options["eval_interval"], options["max_steps"])
     return options
+
+
+def _rescale(options, preset, changed) -> None:
+    """Where the learning rate falls, let the fall and the evaluations keep their share of all steps."""
+    falls = ("max_steps_before_stop", "second_optim_start_step")
+    if any(name in preset for name in falls):
+        for name in ("eval_interval", *falls):
+            if name in preset and name not in changed:
+                options[name] = max(1, preset[name] * options["max_steps"] // preset["max_steps"])
 
 
 def _stanza_actions(kind) -> dict:

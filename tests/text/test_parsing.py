@@ -203,6 +203,21 @@ def test_nothing_to_train_or_develop_on_is_said(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("steps", [1, 2, 7, 50, 1799, 2100, 10_000])
+def test_the_rate_of_a_full_training_falls_once_and_its_end_is_measured(steps):
+    options = find_options("tagger", "full", [f"max_steps={steps}"])
+    fall = options["max_steps_before_stop"]  # Stanza's tagger falls when as many steps brought nothing better
+    assert options["eval_interval"] == steps and fall <= steps
+    assert steps == 1 or (fall < steps and steps - fall <= fall)  # and would stop after as many again
+    options = find_options("parser", "full", [f"max_steps={steps}"])
+    fall, interval = options["second_optim_start_step"], options["eval_interval"]
+    assert interval <= max(fall, 1) <= steps  # a model has been kept, from which the parser goes on
+    assert steps - steps // interval * interval <= max(2, steps % 3)
+    assert abs(fall - 2 * steps / 3) <= 1
+    kept = find_options("parser", "full", ["max_steps=10", "eval_interval=4", "no_second_optim=true"])
+    assert kept["eval_interval"] == 4 and as_arguments(kept)[-1] == "--no_second_optim"
+
+
 def test_options_change_a_preset_and_switches_are_true_or_false():
     options = find_options("parser", "demo", ["hidden-dim=16", "no_char=false", "max_steps=7"])
     assert options["hidden_dim"] == 16 and options["no_char"] is False and options["eval_interval"] == 7
