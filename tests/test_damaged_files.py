@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from bove.errors import BoveError
 from bove.text.checkpoints import read_checkpoint
+from bove.text.vectors import WordVectors
 
 ARRAYS = ("vectors", "graphs", "model", "low-rank model", "bags")
 
@@ -131,6 +132,15 @@ def test_a_model_whose_names_do_not_fit_its_arrays_is_refused(files):
             changed = header | {"__metadata__": header["__metadata__"] | {key: value}}
             with pytest.raises(BoveError, match="a model whose parts do not fit together"):
                 read(files, name, joined(changed, raw))
+
+
+def test_word_vectors_whose_index_leads_out_of_them_are_refused_when_asked(files):
+    header, raw = split(files[0]["vectors"])
+    start, end = header["rows"]["data_offsets"]
+    changed = raw[:start] + struct.pack("<q", 2**40) * ((end - start) // 8) + raw[end:]
+    files[1].write_bytes(joined(header, changed))
+    with pytest.raises(BoveError, match="an index to rows that it lacks"):
+        WordVectors.open(files[1]).find(["dog"])
 
 
 def test_scores_with_text_that_is_not_utf_8_are_refused(files):

@@ -35,7 +35,7 @@ def check_vectors(report: Report) -> None:
                 continue
             places.append(row)
             keys.append(int.from_bytes(hashlib.blake2b(word, digest_size=8).digest(), "little"))
-        lengths = np.linalg.norm(rows, axis=1)
+        lengths = np.linalg.norm(rows.astype(np.float64), axis=1)
         for row in np.flatnonzero(lengths == 0).tolist():
             note(report.oddities, ZERO, number + row + 1)
         norms.append(lengths)

@@ -57,11 +57,13 @@ class WordVectors:
     """The vectors of a file, looked up by word.
 
     Attributes:
+        path: the file.
         vectors: [V, r] float32, mapped; pages are read when touched.
         source_sha256: hash of the file that they came from.
     """
 
-    def __init__(self, arrays: dict[str, np.ndarray], source_sha256: str = ""):
+    def __init__(self, arrays: dict[str, np.ndarray], source_sha256: str = "", path: str | Path = ""):
+        self.path = path
         self.vectors = arrays["vectors"]
         self.source_sha256 = source_sha256
         self._blob, self._offsets = arrays["words"], arrays["word_offsets"]
@@ -77,7 +79,7 @@ class WordVectors:
         arrays, metadata = artefacts.open_mapped(path, FORMAT, _ARRAYS)
         if not _fits(arrays):
             raise BoveError(f"{path}: vectors whose parts do not fit together; make the file again")
-        return cls(arrays, metadata.get("source_sha256", ""))
+        return cls(arrays, metadata.get("source_sha256", ""), path)
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -91,10 +93,12 @@ class WordVectors:
         return self._word(row).decode()
 
     def _word(self, row: int) -> bytes:
+        if not 0 <= row < len(self):
+            raise BoveError(f"{self.path}: an index to rows that it lacks; make the file again")
         return self._blob[self._offsets[row] : self._offsets[row + 1]].tobytes()
 
     def find(self, words: Sequence[str]) -> np.ndarray:
-        """[len(words)] int64: the row of each word, spelt exactly so, or -1."""
+        """[len(words)] int64: the row of each word, spelt exactly so, or -1. BoveError for a damaged file."""
         raw = [word.encode("utf-8", "surrogatepass") for word in words]
         wanted = np.array([_key(word) for word in raw], np.uint64)
         found = np.full(len(raw), -1, np.int64)
