@@ -95,7 +95,7 @@ def folder(tmp_path_factory):
         f"score --pairs /pairs.jsonl --bags bove={folder}/bove p={folder}/properties w={folder}/words "
         "--output /scores",
     )
-    bove(folder, "tables --scores /scores --output /tables")
+    bove(folder, "tables --scores /scores --resamples 100 --confidence 0.95 --seed 1 --output /tables")
     return folder
 
 

@@ -9,6 +9,8 @@ from test_ablations import group, scores_of
 from bove.cli.main import main
 from bove.evaluate.results import results_of
 
+STATISTICS = ["--resamples", "100", "--confidence", "0.95", "--seed", "1"]
+
 
 def scores(seed, **changes):
     sts, snli = scores_of("sts", "similarity", seed), scores_of("snli", "entailment", seed)
@@ -35,6 +37,7 @@ def test_the_files_agree_with_the_results_of_each_seed_and_the_notes_reach_the_t
     arguments = [
         "--scores",
         *paths,
+        *STATISTICS,
         "--notes",
         str(tmp_path / "notes.json"),
         "--output",
@@ -73,7 +76,7 @@ def test_what_has_no_spread_is_told_and_nothing_is_written(tmp_path, capsys, oth
 def test_notes_that_are_none_are_told(tmp_path, capsys, text):
     (tmp_path / "n").write_text(text, encoding="utf-8")
     words = group(tmp_path, "1", *scores(1))
-    arguments = ["--scores", *words[2:], "--notes", str(tmp_path / "n"), "--output", str(tmp_path / "tables")]
-    assert main(["tables", *arguments]) == 2
+    arguments = ["--scores", *words[2:], *STATISTICS, "--notes", str(tmp_path / "n")]
+    assert main(["tables", *arguments, "--output", str(tmp_path / "tables")]) == 2
     assert f"{tmp_path / 'n'}: holds " in capsys.readouterr().err
     assert not (tmp_path / "tables").exists()

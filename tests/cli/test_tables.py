@@ -1,13 +1,19 @@
-"""`bove tables` writes its three files from the scores of all data sets, or none of them."""
+"""`bove tables` writes its six files from the scores of all data sets, or none of them."""
 
 import csv
 import dataclasses
 
 import numpy as np
 import pytest
+import scipy
+import sklearn
 
+from bove import __version__
 from bove.cli.main import main
+from bove.evaluate.bootstrap import Bootstrap
+from bove.evaluate.metrics import MEASURES
 from bove.evaluate.scores import Scores, write_scores
+from bove.evaluate.statistics import evidence
 
 
 def scores_of(dataset, label, task, subsets, gold, seed=0, model="m"):
@@ -40,19 +46,27 @@ STS = scores_of(
 SNLI = scores_of("snli", "SNLI", "entailment", ["dev"] * 4, ["neutral", "-", "entailment", "contradiction"])
 
 
+STATISTICS = ["--resamples", "100", "--confidence", "0.9", "--seed", "4"]
+FILES = ["differences.csv", "scores.csv", "snli.md", "snli.tex", "sts.md", "sts.tex"]
+
+
 def tables(folder, all_scores, *options):
     paths = [str(folder / f"{i}.parquet") for i in range(len(all_scores))]
     for path, scores in zip(paths, all_scores, strict=True):
         write_scores(scores, path)
-    return main(["tables", "--scores", *paths, "--output", str(folder / "out"), *options])
+    return main(["tables", "--scores", *paths, *STATISTICS, "--output", str(folder / "out"), *options])
+
+
+def rows_of(path):
+    with open(path, encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
 
 
 def test_files_hold_all_results_and_the_tables_are_printed(tmp_path, capsys):
     assert tables(tmp_path, [SNLI, STS], "--development", "sts14") == 0
     out = tmp_path / "out"
-    assert sorted(path.name for path in out.iterdir()) == ["scores.csv", "snli.md", "sts.md"]
-    with open(out / "scores.csv", encoding="utf-8", newline="") as stream:
-        rows = list(csv.DictReader(stream))
+    assert sorted(path.name for path in out.iterdir()) == FILES
+    rows = [row for row in rows_of(out / "scores.csv") if row["metric"] in ("pearson", "average-precision")]
     assert [(row["dataset"], row["subset"], row["system"]) for row in rows[::2]] == [
         ("snli", "dev", "words"),
         ("sts14", "images", "words"),
@@ -66,20 +80,55 @@ def test_files_hold_all_results_and_the_tables_are_printed(tmp_path, capsys):
     assert "| SNLI     | dev" in snli and "65.74%" in snli
     captured = capsys.readouterr()
     assert captured.out == sts + "\n" + snli
-    for name in ("scores.csv", "sts.md", "snli.md"):
+    for name in FILES:
         assert f"wrote {out / name}" in captured.err
 
 
-def test_two_runs_give_the_same_bytes(tmp_path, capsys):
+def test_all_metrics_have_intervals_and_differences(tmp_path, capsys):
+    assert tables(tmp_path, [SNLI, STS]) == 0
+    rows = rows_of(tmp_path / "out" / "scores.csv")
+    metrics = {task: {row["metric"] for row in rows if row["task"] == task} for task in MEASURES}
+    assert metrics == {task: set(names) for task, names in MEASURES.items()}
+    found = [row for task in (SNLI, STS) for row in evidence(task, Bootstrap(100, 0.9, 4))[0]]
+    assert [(row["low"], row["high"]) for row in rows] == [(str(r.low), str(r.high)) for r in found]
+    differences = rows_of(tmp_path / "out" / "differences.csv")
+    assert [(d["system"], d["against"]) for d in differences] == [("bove", "words")] * (3 + 2 * 5)
+    assert all(float(d["p_adjusted"]) >= float(d["p_value"]) for d in differences)
+
+
+def test_captions_name_data_versions_models_seed_and_resamples(tmp_path, capsys):
+    assert tables(tmp_path, [SNLI, STS]) == 0
+    for name in ("sts.md", "sts.tex"):
+        text = (tmp_path / "out" / name).read_text(encoding="utf-8").replace("\\", "")
+        for said in (
+            "STS-2014 (5 pairs scored, 1 left out)",
+            "90% intervals: percentiles of 100 resamples",
+            "(seed 4)",
+            f"bove {__version__}, NumPy {np.__version__}, SciPy {scipy.__version__}",
+            f"scikit-learn {sklearn.__version__}",
+            "words not named, bove m.",
+        ):
+            assert said in text, (name, said)
+
+
+def test_the_label_s_own_correlation_with_length_is_said(tmp_path, capsys):
+    assert tables(tmp_path, [SNLI]) == 0
+    length = np.corrcoef([0, 1, 0], SNLI.lengths[[0, 2, 3], 1])[0, 1]
+    text = (tmp_path / "out" / "snli.md").read_text(encoding="utf-8")
+    assert f"has a correlation of {length:.4f} with that length." in text
+
+
+def test_two_runs_give_the_same_bytes_whatever_the_threads(tmp_path, capsys):
     tables(tmp_path, [STS, SNLI])
     first = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
-    tables(tmp_path, [STS, SNLI])
+    tables(tmp_path, [STS, SNLI], "--threads", "2")
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == first
 
 
 def test_one_task_alone_still_gives_both_tables(tmp_path, capsys):
     assert tables(tmp_path, [STS]) == 0
-    assert "No data set of this task" in (tmp_path / "out" / "snli.md").read_text(encoding="utf-8")
+    for name in ("snli.md", "snli.tex"):
+        assert "No data set of this task" in (tmp_path / "out" / name).read_text(encoding="utf-8")
 
 
 def test_undefined_values_and_mixed_models_are_warned_of(tmp_path, capsys):
@@ -95,7 +144,15 @@ def test_undefined_values_and_mixed_models_are_warned_of(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("all_scores", "options", "message"),
     [
-        ([STS, SNLI, STS], [], "2.parquet: data set 'sts14' stands in "),
+        ([STS, SNLI, STS], [], "0.parquet already; give one file for each data set"),
+        (
+            [STS, dataclasses.replace(STS, pairs_sha256="other")],
+            [],
+            "0.parquet already, and of other pairs; give one file for each data set",
+        ),
+        ([STS], ["--resamples", "0"], "--resamples 0: must be at least 1"),
+        ([STS], ["--confidence", "95"], "--confidence 95: must be between 0 and 1"),
+        ([STS], ["--seed", "-1"], "--seed -1: must not be negative"),
         ([STS], ["--development", "sts15"], "--development sts15: no such data set; the scores have sts14"),
         ([dataclasses.replace(STS, subsets=("mean",) * 6)], [], "has a subset 'mean'"),
     ],
@@ -110,5 +167,6 @@ def test_what_can_not_be_tabulated_is_told_and_nothing_is_written(
 
 def test_a_file_that_holds_no_scores_is_told(tmp_path, capsys):
     (tmp_path / "x").write_bytes(b"PAR1")
-    assert main(["tables", "--scores", str(tmp_path / "x"), "--output", str(tmp_path / "out")]) == 2
+    arguments = ["--scores", str(tmp_path / "x"), *STATISTICS, "--output", str(tmp_path / "out")]
+    assert main(["tables", *arguments]) == 2
     assert capsys.readouterr().err.startswith(f"bove tables: {tmp_path / 'x'}: not a Parquet file")

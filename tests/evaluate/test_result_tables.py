@@ -1,10 +1,18 @@
-"""The Markdown tables have the paper's shape and digits, and say what a reader must know."""
+"""The tables have the paper's shape and digits, mark what is significant, and say what a reader must know."""
+
+import dataclasses
 
 import pytest
 
 from bove.evaluate import paper
+from bove.evaluate.bootstrap import Bootstrap
+from bove.evaluate.captions import Findings
+from bove.evaluate.result_tables import task_files, task_tables
 from bove.evaluate.results import MEAN, TOGETHER, WEIGHTED_MEAN, Result
-from bove.evaluate.tables import markdown_table, task_table
+from bove.evaluate.statistics import Difference
+from bove.evaluate.tables import markdown_table
+
+BOOTSTRAP = Bootstrap(2000, 0.95, 7)
 
 
 def result(subset, system, value, *, task="similarity", dataset="sts14", n=(750, 750, 0), entered=6):
@@ -12,9 +20,14 @@ def result(subset, system, value, *, task="similarity", dataset="sts14", n=(750,
     return Result(task, dataset, subset, system, *n, metric, value, entered)
 
 
+def task_table(task, results, labels, development=(), **more):
+    """The Markdown of a task."""
+    return next(iter(task_files(task, Findings(results, labels, development, **more)).values()))
+
+
 def cells(table):
-    """Rows of the table as {(data set, subset): {column: cell}}."""
-    lines = [line for line in table.split("\n") if line.startswith("|")]
+    """Rows of the first table as {(data set, subset): {column: cell}}."""
+    lines = [line for line in table.partition("\n## ")[0].split("\n") if line.startswith("|")]
     header, _, *rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
     return {(row[0], row[1]): dict(zip(header, row, strict=True)) for row in rows}
 
@@ -136,3 +149,116 @@ def test_a_task_without_data_says_so():
 def test_a_pipe_in_a_name_does_not_break_the_table():
     text = markdown_table(["a|b", "n"], [["c", "1"], ["long cell", "22"]], 1)
     assert text == "| a\\|b      |   n |\n| --------- | --: |\n| c         |   1 |\n| long cell |  22 |\n"
+
+
+def bounded(subset, system, value, **more):
+    """A result with an interval."""
+    return dataclasses.replace(result(subset, system, value, **more), low=value - 0.1, high=value + 0.05)
+
+
+def difference(subset, system, against, p, task="similarity", value=0.1):
+    metric, dataset = ("pearson", "sts14") if task == "similarity" else ("average-precision", "snli")
+    names = (task, dataset, subset, metric, system, against)
+    return Difference(*names, value, value - 0.05, value + 0.05, p / 2, 2000, 0, p)
+
+
+def test_intervals_stand_in_brackets_and_the_caption_says_how_they_were_made():
+    results = [bounded("a", "x", 0.5), result("b", "x", 0.25)]
+    text = task_table("similarity", results, {"sts14": "D"}, bootstrap=BOOTSTRAP)
+    assert cells(text)["D", "a"]["x"] == "0.5000 [0.4000, 0.5500]"
+    assert cells(text)["D", "b"]["x"] == "0.2500 [no interval]"
+    said = (
+        "In brackets stand 95% intervals: percentiles of 2000 resamples of the pairs, drawn with replacement"
+    )
+    assert said in text and "(seed 7)" in text
+    assert "Marked are" not in text, "one system differs from none"
+
+
+def test_marks_say_from_which_baseline_a_system_differs():
+    systems = ("word-vectors", "properties-only", "bove", "sgd")
+    results = [bounded(subset, system, 0.5) for subset in ("a", "b") for system in systems]
+    differences = [
+        difference("a", "properties-only", "word-vectors", 0.04),
+        difference("a", "bove", "word-vectors", 0.04, value=-0.1),
+        difference("a", "bove", "properties-only", 0.01),
+        difference("a", "sgd", "properties-only", 0.05),
+        difference("a", "sgd", "bove", 0.001),
+        difference("b", "bove", "properties-only", 0.049),
+    ]
+    text = task_table("similarity", results, {"sts14": "D"}, differences=differences, bootstrap=BOOTSTRAP)
+    table = cells(text)
+    marks = {subset: [table["D", subset][system] for system in systems] for subset in ("a", "b")}
+    assert marks == {
+        subset: [f"**0.5000**{mark} [0.4000, 0.5500]" for mark in row]
+        for subset, row in {"a": ["", "†", "†‡", ""], "b": ["", "", "‡", ""]}.items()
+    }
+    assert "† a system that differs from *word-vectors* and ‡ a system that differs from" in text
+    assert "below 0.05 after Benjamini and Hochberg's adjustment" in text
+
+
+def test_without_a_baseline_marks_are_against_the_first_system():
+    results = [bounded("a", system, 0.5) for system in ("bove", "sgd")]
+    differences = [difference("a", "sgd", "bove", 0.02)]
+    text = task_table("similarity", results, {"sts14": "D"}, differences=differences, bootstrap=BOOTSTRAP)
+    assert cells(text)["D", "a"]["sgd"] == "**0.5000**† [0.4000, 0.5500]"
+
+
+def test_differences_are_shown_on_summaries_or_else_on_subsets():
+    results = [bounded(subset, system, 0.5) for subset in ("a", MEAN) for system in ("x", "y")]
+    differences = [difference(subset, "y", "x", 0.02) for subset in ("a", MEAN)]
+    findings = Findings(results, {"sts14": "D"}, differences=differences, bootstrap=BOOTSTRAP)
+    table = task_tables("similarity", findings)[1]
+    assert [(row.subset, row.detail, row.names) for row in table.rows] == [(MEAN, "of 1 subset", ("y", "x"))]
+    assert [cell.text for cell in table.rows[0].cells] == ["+0.1000", "0.010", "0.020"]
+    assert table.rows[0].cells[0].interval == "[0.0500, 0.1500]"
+    assert "can not fall below 0.001." in table.caption
+
+    results = [bounded("dev", name, 0.5, task="entailment", dataset="snli") for name in ("x", "y")]
+    undefined = Difference(
+        "entailment", "snli", "dev", "average-precision", "y", "x", *[None] * 4, 2000, 2000
+    )
+    differences = [difference("dev", "y", "x", 0.0002, "entailment", -0.0123), undefined]
+    findings = Findings(results, {"snli": "SNLI"}, differences=differences, bootstrap=BOOTSTRAP)
+    rows = task_tables("entailment", findings)[1].rows
+    assert [cell.text for cell in rows[0].cells] == ["-1.23", "<0.001", "<0.001"]
+    assert rows[0].cells[0].interval == "[-6.23, 3.77]"
+    assert [cell.text for cell in rows[1].cells] == ["undefined", "-", "-"]
+
+
+def test_further_metrics_have_tables_of_their_own():
+    results = [
+        dataclasses.replace(bounded("dev", name, 0.5, task="entailment", dataset="snli"), metric=metric)
+        for metric in ("average-precision", "roc-auc", "length-correlation")
+        for name in ("x", "y")
+    ]
+    notes = {"entailment": ["Of the task."], "length-correlation": ["Of the length."]}
+    findings = Findings(results, {"snli": "SNLI"}, notes=notes, bootstrap=BOOTSTRAP)
+    first, area, length = task_tables("entailment", findings)
+    assert [table.name for table in (first, area, length)] == [
+        "snli-average-precision",
+        "snli-roc-auc",
+        "snli-length-correlation",
+    ]
+    assert first.columns[2:] == ["paper: bag of W2V", "paper: BoVE"] and area.columns == ["x", "y"]
+    assert area.rows[0].cells[0].text == "50.00%" and length.rows[0].cells[0].text == "0.5000"
+    assert area.rows[0].cells[0].bold and not length.rows[0].cells[0].bold
+    assert "Of the task." in first.notes and length.notes == ["Of the length."]
+
+
+def test_the_caption_names_data_and_origin():
+    results = [
+        result("a", "x", 0.5, n=(700, 600, 0)),
+        result("b", "x", 0.5, n=(50, 50, 0)),
+        result(MEAN, "x", 0.5, n=(750, 650, 0)),
+    ]
+    text = task_table("similarity", results, {"sts14": "D"}, origin="Made by bove 1.")
+    assert "Data: D (650 pairs scored, 100 left out). Made by bove 1." in text
+
+
+def test_resamples_without_a_value_are_counted_in_a_note():
+    some = dataclasses.replace(bounded("a", "x", 0.5), undefined_resamples=30)
+    constant = dataclasses.replace(result("a", "y", None, entered=0), undefined_resamples=2000)
+    text = task_table("similarity", [some, constant], {"sts14": "D"}, bootstrap=BOOTSTRAP)
+    said = "* D a: resamples without a value, of 2000, which intervals and p-values leave out: x 30."
+    assert said in text.split("\n")
+    assert cells(text)["D", "a"]["y"] == "undefined (constant)"

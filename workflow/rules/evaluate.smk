@@ -1,5 +1,10 @@
 # From bags to the result tables.
-TABLES = [f"{RUN}/tables/{name}" for name in ("scores.csv", "sts.md", "snli.md")]
+TABLES = [f"{RUN}/tables/{name}.csv" for name in ("scores", "differences")]
+TABLES += [
+    f"{RUN}/tables/{name}.{ending}"
+    for name in ("sts", "snli")
+    for ending in ("md", "tex")
+]
 TRAINING = [
     f"{RUN}/training/training.{ending}" for ending in ("csv", "md", "svg", "png")
 ]
@@ -57,10 +62,12 @@ rule tables:
     params:
         folder=folder,
         development=development_flags(),
+        statistics=flags(CONFIG["statistics"], "resamples", "confidence"),
+        seed=CONFIG["seed"],
         code=fingerprint("bove.cli.tables"),
     shell:
-        "bove tables --scores {input.scores:q} {params.development} --notes {input.notes:q} --output {params.folder:q}"
-        " --log {log:q}"
+        "bove tables --scores {input.scores:q} {params.statistics} --seed {params.seed} {params.development}"
+        " --notes {input.notes:q} --output {params.folder:q} --log {log:q}"
 
 
 rule contamination:
