@@ -11,6 +11,7 @@ from tiny_treebank import tiny_sentences, write_treebank
 
 from bove.bags import Bags
 from bove.cli.main import main
+from bove.evaluate.metrics import MEASURES
 from bove.text.conll import Sentence, write_conllu
 
 WORDS = ("n/a", "null", "NA", "nan", "None", "NaN", "-", "_")
@@ -44,7 +45,8 @@ def chain(ids, out):
         f"--sentences {out}/parses.gz --output {out}/bags"
     )
     run(f"score --pairs {out}/pairs.jsonl --bags null={out}/bags --output {out}/scores.parquet")
-    run(f"tables --scores {out}/scores.parquet --output {out}/tables")
+    statistics = "--resamples 100 --confidence 0.95 --seed 1"
+    run(f"tables --scores {out}/scores.parquet {statistics} --output {out}/tables")
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
@@ -81,7 +83,8 @@ def test_they_are_words_labels_names_and_ids_like_any_other(tmp_path, capsys, fo
     assert [value is not None for value in table["score:null"]] == [bool(row[2]) for row in rows]
     assert table["empty:null"] == [name == "nothing" for *_, name in rows]
     with open(tmp_path / "tables" / "scores.csv", encoding="utf-8") as stream:
-        [row] = csv.DictReader(stream)
+        row, *others = csv.DictReader(stream)
+    assert [row["metric"] for row in (row, *others)] == list(MEASURES["entailment"])
     assert [row[key] for key in ("dataset", "subset", "system", "n_pairs", "n_scored", "n_empty")] == [
         *("NA", "null", "null"),
         *(str(n) for n in (len(rows), len(scored), 1)),

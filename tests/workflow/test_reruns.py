@@ -89,7 +89,8 @@ def test_the_run_has_its_tables_and_its_configuration(finished):
     results = finished.folder / "results" / "small"
     endings = ("csv", "md", "svg", "png")
     assert {path.name for path in (results / "tables").iterdir()} == {
-        *("scores.csv", "sts.md", "snli.md", "contamination.csv", "contamination.md", "run.json"),
+        *("scores.csv", "differences.csv", "sts.md", "sts.tex", "snli.md", "snli.tex"),
+        *("contamination.csv", "contamination.md", "run.json"),
         *(f"ablations.{ending}" for ending in endings),
     }
     assert {path.name for path in (results / "training").iterdir()} == {f"training.{e}" for e in endings}
