@@ -1,4 +1,5 @@
 # make demo    run the built-in demo and show its tables
+# make report  put the finished demo on one page, results/demo/report.html; RUN=results/NAME that run
 # make test    run the test suite
 # make lint    check style and workflow
 # make bench   measure speed and memory; RUN=results/NAME measures inference on that run's model
@@ -16,12 +17,15 @@ TORCH_INDEX ?=
 STAMP := $(VENV)/.installed
 IN := "$(VENV)/bin/python" -m
 
-.PHONY: demo test lint bench fuzz
+.PHONY: demo report test lint bench fuzz
 
 demo: $(STAMP)
 	$(IN) snakemake --cores $(CORES)
 	@printf '\n'; cat results/demo/tables/sts.md results/demo/tables/snli.md
 	@printf '\nThe tables are in %s/results/demo/tables.\n' "$$PWD"
+
+report: $(STAMP)
+	$(IN) snakemake --report "$(or $(RUN),results/demo)/report.html" --configfile "$(or $(RUN),results/demo)/config.yaml"
 
 test: $(STAMP)
 	OMP_NUM_THREADS=1 $(IN) pytest

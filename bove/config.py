@@ -245,3 +245,7 @@ def _cross_check(config: dict) -> None:
             if name not in config["datasets"]:
                 said = _unknown(name, config["datasets"], "no such data set")
                 raise BoveError(f"configuration: bags.{system}.{name}: {said}")
+    for name in config["figures"]["pairs"]:
+        if name not in config["datasets"]:
+            said = _unknown(name, config["datasets"], "no such data set")
+            raise BoveError(f"configuration: figures.pairs.{name}: {said}")

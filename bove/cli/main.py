@@ -38,6 +38,9 @@ STAGES = {
     "training": "show how L fell in training, in a table and a figure",
     "explain": "show word by word how two sentences are aligned",
     "neighbours": "find the training words nearest to a word in its sentence",
+    "overview": "say what a run is made of, in tables",
+    "pages": "turn tables in Markdown into pages of HTML",
+    "figures": "look inside a run: scores, iterations, relations, token vectors",
 }
 # Stages whose module has another name: `training` is what the trainers share.
 MODULES = {"training": "training_curves"}

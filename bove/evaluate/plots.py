@@ -98,9 +98,10 @@ def figure_files(draw: Callable[..., "Figure"], *args) -> dict[str, bytes]:
     """The figure that draw(*args) makes, as {"svg": bytes, "png": bytes}."""
     files = {}
     with plot_style():
+        figure = draw(*args)
         for kind, metadata in _METADATA.items():
             stream = io.BytesIO()
-            draw(*args).savefig(stream, format=kind, metadata=metadata)
+            figure.savefig(stream, format=kind, metadata=metadata)
             files[kind] = stream.getvalue()
     return files
 
@@ -112,7 +113,7 @@ def draw_ablations(panels: Sequence[Panel], variants: Sequence[str], base: str) 
     """
     from matplotlib.figure import Figure
 
-    labels = [_as_it_is(name, NAME_WIDTH) for name in variants]
+    labels = [as_it_is(name, NAME_WIDTH) for name in variants]
     lines = [line for label in labels for line in label.split("\n")]
     across = min(len(panels), PANELS_ACROSS)
     down = math.ceil(len(panels) / across)
@@ -125,7 +126,7 @@ def draw_ablations(panels: Sequence[Panel], variants: Sequence[str], base: str) 
         axes.set_axis_off()
     grid[0, 0].set_yticks(range(len(variants)), labels)
     grid[0, 0].set_ylim(len(variants) - 0.4, -0.6)
-    _legend(figure, grid.flat, width)
+    shared_legend(figure, grid.flat, width)
     return figure
 
 
@@ -142,10 +143,10 @@ def draw_training(curves: Sequence[Curve]) -> "Figure":
     figure = Figure(figsize=(WIDTH, sum(heights)), layout="constrained")
     top, bottom = figure.subfigures(2, 1, height_ratios=heights)
     _totals(top.subplots(), curves)
-    _legend(top, top.axes, WIDTH)
+    shared_legend(top, top.axes, WIDTH)
     grid = bottom.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     _terms(grid, curves)
-    _legend(bottom, grid.flat, WIDTH)
+    shared_legend(bottom, grid.flat, WIDTH)
     return figure
 
 
@@ -154,7 +155,7 @@ def _dots(axes: "Axes", panel: Panel, variants, base) -> None:
 
     values, middle = panel.values, panel.values.get(base)
     dot = {"linestyle": "none", "markersize": 6.5}
-    axes.set_title("\n".join(_as_it_is(line, TITLE_WIDTH) for line in panel.title.split("\n")))
+    axes.set_title("\n".join(as_it_is(line, TITLE_WIDTH) for line in panel.title.split("\n")))
     axes.set_xlabel(panel.unit)
     axes.grid(axis="y", color=PALE, linewidth=0.6)
     axes.tick_params(axis="y", length=0)
@@ -192,20 +193,20 @@ def _dot(value: float, middle: float | None, is_base: bool) -> dict:
     return {"marker": "o", "color": VERMILION, "markerfacecolor": "white", "label": "below the base"}
 
 
-def _legend(figure, grid: Sequence["Axes"], width: float) -> None:
-    """One legend below all panels, with every label once, in as many columns as the width in inches has."""
+def shared_legend(figure, grid: Sequence["Axes"], width: float, place: str = "outside lower center") -> None:
+    """One legend for all panels, with every label once, in as many columns as the width in inches has."""
     handles = {}
     for axes in grid:
         for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(name, handle)
     longest = max((len(line) for name in handles for line in name.split("\n")), default=0)
     columns = max(1, min(len(handles), int(width / (0.6 + CHARACTER * longest))))
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=columns)
+    figure.legend(handles.values(), handles.keys(), loc=place, ncols=columns)
 
 
 def _totals(axes: "Axes", curves: Sequence[Curve]) -> None:
     for c, curve in enumerate(curves):
-        _line(axes, curve.seconds, curve.total, c, _as_it_is(curve.name, NAME_WIDTH))
+        _line(axes, curve.seconds, curve.total, c, as_it_is(curve.name, NAME_WIDTH))
     axes.set_title("L, all terms together")
     axes.set_xlabel("seconds since training began (measured: another run takes other times)")
     axes.set_ylabel("L")
@@ -224,7 +225,7 @@ def _terms(grid, curves: Sequence[Curve]) -> None:
                 shown = [x is not None and (x != 0 or scale == "linear") for x in curve.terms[name]]
                 rounds, row = compress(curve.rounds, shown), compress(curve.terms[name], shown)
                 _line(axes, [*rounds], [*row], TERM_LOOKS[c % len(TERM_LOOKS)], name)
-        axes.set_title(_as_it_is(curve.name, TITLE_WIDTH))
+        axes.set_title(as_it_is(curve.name, TITLE_WIDTH))
         axes.set_yscale(scale)
         axes.xaxis.set_major_locator(MaxNLocator(nbins=4, integer=True, steps=[1, 2, 5, 10]))
     for axes in grid.flat[len(curves) :]:
@@ -236,7 +237,7 @@ def _terms(grid, curves: Sequence[Curve]) -> None:
         axes.set_ylabel("terms of L")
 
 
-def _as_it_is(name: str, width: int) -> str:
+def as_it_is(name: str, width: int) -> str:
     """A name broken into lines, in which Matplotlib finds no formula and nothing to hide from a legend."""
     name = textwrap.fill(name, width).replace("$", r"\$")
     return f" {name}" if name.startswith("_") else name

@@ -27,10 +27,14 @@ SMALL = {
     },
     "ablations": RUN_ABLATION,
 }
-AFTER_INFERENCE = {"score": 4, "ablations": 1, "tables": 1, "provenance": 1}
-AFTER_PARSING = {"encode": 2, "look_up_words": 2, "infer": 6, **AFTER_INFERENCE}
-AFTER_TRAINING = {"infer": 6, "training": 1, **AFTER_INFERENCE}
-AFTER_THE_VOCABULARY = {"encode_treebank": 1, "train_als": 1, **AFTER_PARSING, "training": 1}
+# the tables of ablations are a page of the report too, and results are recorded
+AFTER_ABLATIONS = {"ablations": 1, "pages": 1, "provenance": 1}
+AFTER_SCORING = {"tables": 1, "figure_results": 1, "figure_scores": 1, **AFTER_ABLATIONS}
+AFTER_INFERENCE = {"score": 4, "figure_tokens": 2, **AFTER_SCORING}
+AFTER_PARSING = {"encode": 2, "look_up_words": 2, "infer": 6, "overview": 1, "figure_iterations": 1}
+AFTER_PARSING |= AFTER_INFERENCE
+AFTER_TRAINING = {"infer": 6, "training": 1, "figure_iterations": 1, "figure_relations": 1, **AFTER_INFERENCE}
+AFTER_THE_VOCABULARY = {"encode_treebank": 1, "train_als": 1, **AFTER_PARSING, **AFTER_TRAINING}
 ONE_MORE_DATA_SET = {
     "pairs": 1,
     "parse": 1,
@@ -38,10 +42,12 @@ ONE_MORE_DATA_SET = {
     "infer": 3,
     "look_up_words": 1,
     "score": 2,
-    "ablations": 1,
     "contamination": 1,
-    "tables": 1,
-    "provenance": 1,
+    "overview": 1,
+    "figure_iterations": 1,
+    # the first one of its task, so its token vectors are drawn instead
+    "figure_tokens": 1,
+    **AFTER_SCORING,
 }
 MORE = {
     "more": {
@@ -76,8 +82,10 @@ class Run:
         text = path.read_text(encoding="utf-8")
         assert re.search(old, text), f"{path} has no {old}"
         path.write_text(re.sub(old, new, text, count=1), encoding="utf-8")
-        yield
-        path.write_text(text, encoding="utf-8")
+        try:
+            yield
+        finally:
+            path.write_text(text, encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +111,10 @@ def test_the_run_has_its_tables_and_its_configuration(finished):
     assert stored["model"]["rank"] == 10
     assert stored["model"]["als"]["tolerance"] == 0.001
     assert sorted(path.name for path in (results / "ablations" / "once").iterdir()) == ["bags", "scores"]
+    figures = {"similarity", "entailment", "iterations", "relations"}
+    figures |= {f"{kind}-{dataset}" for kind in ("scores", "tokens") for dataset in ("sts", "snli")}
+    found = {path.name for path in (results / "figures").iterdir()}
+    assert found == {f"{name}.{e}" for name in figures for e in ("svg", "png")} | {"relations.csv"}
     accuracy = json.loads((results / "parser" / "accuracy.json").read_text(encoding="utf-8"))
     assert set(accuracy["accuracy"]) == {"tags", "UAS", "LAS"} and accuracy["sentences"]["used"] > 0
     left_over = [path for path in results.rglob("*") if path.name.endswith(".tmp")]
@@ -139,6 +151,36 @@ def test_a_second_run_does_nothing(finished):
     assert "Nothing to be done" in done.stdout + done.stderr
 
 
+def embedded(page, name):
+    """What a report's page holds under a name."""
+    [content] = re.findall(rf"<script id=\"[\w-]+\">\s*var {name} = (.*);\s*</script>", page)
+    return json.loads(content)
+
+
+def test_the_report_shows_every_figure_and_table_with_a_description_and_loads_nothing(finished):
+    files = ("--configfile", "config/config.yaml", "small.yaml")
+    done = finished.checkout.snakemake("--report", "report.html", *files)
+    assert done.returncode == 0, done.stdout + done.stderr
+    text = (finished.folder / "report.html").read_text(encoding="utf-8")
+    shown = embedded(text, "results")
+    folder = finished.folder / "results" / "small"
+    expected = {path.name for kind in ("figures", "training") for path in (folder / kind).glob("*.svg")}
+    expected |= {
+        f"{name}.html" for name in ("data", "contamination", "parser", "training", "sts", "snli", "ablations")
+    }
+    assert {result["name"] for result in shown.values()} == expected | {"ablations.svg"}
+    for name, result in shown.items():
+        assert "<p>" in result["caption"] and "{{" not in result["caption"], name
+        assert result["labels"]["what"] and result["data_uri"].startswith("data:"), name
+    categories = embedded(text, "categories")
+    assert [name[0] for name in sorted(categories)] == ["1", "2", "3", "4", "5", "6"]
+    description = embedded(text, "workflow_desc")
+    assert "run small" in description and "min_relations: 20" in description
+    assert "system-message" not in description
+    assert "starts at its top" in text, "the style sheet is missing"
+    assert not re.search(r"<(script|img|link|iframe)\b[^>]*\b(src|href)=[\"']https?:", text)
+
+
 def test_what_changes_no_result_reruns_nothing(finished):
     """Comments, docstrings, layout, time stamps, the order of keys, the form of numbers, code that no stage
     of this run uses; settings that none uses rerun none."""
@@ -168,19 +210,17 @@ def test_what_changes_no_result_reruns_nothing(finished):
 CHANGES = [
     ("model={alpha: 3}", {"train_als": 1, **AFTER_TRAINING}),
     # the ablation has iterations of its own
-    ("inference={iterations: 2}", {"infer": 4, "score": 2, "ablations": 1, "tables": 1, "provenance": 1}),
+    (
+        "inference={iterations: 2}",
+        {"infer": 4, "score": 2, "figure_iterations": 1, "figure_tokens": 2, **AFTER_SCORING},
+    ),
     ("vocabulary={min_words: 3}", {"vocabulary": 1, **AFTER_THE_VOCABULARY}),
     ("parser={max_tokens: 30}", {"evaluate_parser": 1, "parse": 2, **AFTER_PARSING}),
     ("parser={shards: 2}", {"parse_shard": 4, "gather_parses": 2, **AFTER_PARSING}),
-    ("systems=[word-vectors, bove]", {"score": 2, "ablations": 1, "tables": 1, "provenance": 1}),
-    (
-        "ablations={still: {model: {alpha: 0}}}",
-        {"train_als": 1, "infer": 2, "score": 2, "ablations": 1, "provenance": 1},
-    ),
-    (
-        "ablations={silent: {scoring: {punctuation: false}}}",
-        {"infer": 2, "score": 2, "ablations": 1, "provenance": 1},
-    ),
+    ("figures={pairs: {snli: ['a#1', \"it's\"]}}", {"figure_tokens": 1, "provenance": 1}),
+    ("systems=[word-vectors, bove]", {"score": 2, **AFTER_SCORING}),
+    ("ablations={still: {model: {alpha: 0}}}", {"train_als": 1, "infer": 2, "score": 2, **AFTER_ABLATIONS}),
+    ("ablations={silent: {scoring: {punctuation: false}}}", {"infer": 2, "score": 2, **AFTER_ABLATIONS}),
     (
         "ablations={rarer: {vocabulary: {min_words: 3}}}",
         {
@@ -190,14 +230,13 @@ CHANGES = [
             "train_als": 1,
             "infer": 2,
             "score": 2,
-            "ablations": 1,
-            "provenance": 1,
+            **AFTER_ABLATIONS,
         },
     ),
-    ("ablations={same: {inference: {solver: fixed-point}}}", {"score": 2, "ablations": 1, "provenance": 1}),
+    ("ablations={same: {inference: {solver: fixed-point}}}", {"score": 2, **AFTER_ABLATIONS}),
     (
         "compare={sgd: {model: {trainer: sgd}}}",
-        {"train_sgd": 1, "infer": 2, "score": 2, "training": 1, "tables": 1, "ablations": 1, "provenance": 1},
+        {"train_sgd": 1, "infer": 2, "score": 2, "training": 1, **AFTER_SCORING},
     ),
     (f"datasets={yaml.safe_dump(MORE, default_flow_style=True, width=1000).strip()}", ONE_MORE_DATA_SET),
 ]
@@ -215,7 +254,7 @@ def test_a_setting_reruns_what_depends_on_it(finished, setting, expected):
     [
         ("bove/evaluate/alignment.py", AFTER_INFERENCE),
         ("bove/factor/als.py", {"train_als": 1, **AFTER_TRAINING}),
-        ("bove/text/parser_accuracy.py", {"evaluate_parser": 1}),
+        ("bove/text/parser_accuracy.py", {"evaluate_parser": 1, "overview": 1, "pages": 1}),
     ],
 )
 def test_changed_code_reruns_the_stages_that_use_it(finished, module, expected):

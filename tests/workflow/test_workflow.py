@@ -8,8 +8,12 @@ import yaml
 from bove import sources
 from bove.demo.corpus import write
 
+DRAWN = ("figure_results", "figure_scores", "figure_tokens", "overview", "pages")
 ALWAYS = dict.fromkeys(
     (
+        *DRAWN,
+        "figure_iterations",
+        "figure_relations",
         "vocabulary",
         "encode_treebank",
         "train_tagger",
@@ -21,7 +25,7 @@ ALWAYS = dict.fromkeys(
         "provenance",
     ),
     1,
-)
+) | {"figure_tokens": 2}  # token vectors are drawn of one data set a task
 DEMO = {"demo": 1, "train_vectors": 1}
 
 
@@ -75,7 +79,7 @@ def test_with_local_files_nothing_is_fetched(checkout, tmp_path):
     }
     path = _write(tmp_path / "my.yaml", yaml.safe_dump(own))
     plan = checkout.planned("--configfile", "config/open.yaml", path)
-    assert plan == {**ALWAYS, **_each(1), "load_vectors": 1, "train_als": 1}
+    assert plan == {**ALWAYS, **_each(1), "figure_tokens": 1, "load_vectors": 1, "train_als": 1}
 
 
 def test_the_paper_s_configuration_trains_by_gradient_descent(checkout, paper_files):
@@ -90,7 +94,7 @@ def test_own_parses_own_models_and_fewer_systems_mean_fewer_jobs(checkout, tmp_p
     arguments = ("--configfile", "config/config.yaml", own, "--config")
     plan = checkout.planned(*arguments, "datasets={snli: null}", "systems=[word-vectors]")
     assert plan == {"demo": 1, "vocabulary": 1, "train_vectors": 1} | dict.fromkeys(
-        ("pairs", "parse", "look_up_words", "score", "contamination", "tables", "provenance"), 1
+        ("pairs", "parse", "look_up_words", "score", "contamination", "tables", "provenance", *DRAWN), 1
     )
     models = (
         f"parser={{source: load, tagger: '{_write(tmp_path / 't')}', parser: '{_write(tmp_path / 'p')}'}}"
@@ -289,6 +293,10 @@ def test_what_only_a_comparison_reads_is_fetched_and_a_run_s_name_may_have_dots(
         ),
         ({"bags": {"x": {"sts": "b"}}}, "configuration: bags.x.sts: b: no such file; correct the path"),
         ({"bags": {"bove": {"sts": "b"}}}, "configuration: bags.bove: a system or an entry of compare has"),
+        (
+            {"figures": {"pairs": {"stss": ["images-00001"]}}},
+            "configuration: figures.pairs.stss: no such data set; did you mean sts? allowed: snli, sts",
+        ),
         ({"model": {"alpah": 1}}, "configuration: model.alpah: unknown key; did you mean alpha?"),
         ({"parser": {"shards": 0}}, "configuration: parser.shards: 0 is not allowed; allowed: at least 1"),
         (

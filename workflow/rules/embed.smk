@@ -32,6 +32,7 @@ rule infer:
         graphs=made("encode", "graphs/{dataset}.safetensors"),
     output:
         bags=f"{RUN}/{{variant}}bags/{{system}}/{{dataset}}.safetensors",
+        iterations=f"{RUN}/{{variant}}bags/{{system}}/{{dataset}}.csv",
     log:
         f"{RUN}/logs/{{variant}}infer/{{system}}/{{dataset}}.log",
     benchmark:
@@ -55,7 +56,8 @@ rule infer:
         code=fingerprint("bove.cli.infer"),
     shell:
         "bove infer --system {wildcards.system} --model {input.model:q} --graphs {input.graphs:q}"
-        " {params.options} {params.punctuation} --threads {threads} --output {output.bags:q} --log {log:q}"
+        " {params.options} {params.punctuation} --threads {threads} --output {output.bags:q}"
+        " --report {output.iterations:q} --log {log:q}"
 
 
 rule look_up_words:

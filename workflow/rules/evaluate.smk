@@ -106,7 +106,10 @@ if of_kind("ablations"):
             scores_of(""),
             [scores_of(variant.folder) for variant in of_kind("ablations")],
         output:
-            ABLATIONS,
+            [
+                reported(path, "ablations", "Figure") if path.endswith("svg") else path
+                for path in ABLATIONS
+            ],
         log:
             f"{RUN}/logs/ablations.log",
         benchmark:
@@ -179,7 +182,14 @@ rule training:
         training_files(""),
         [training_files(variant.folder) for variant in of_kind("compare")],
     output:
-        TRAINING,
+        [
+            (
+                reported(path, "training", "L over time and by term")
+                if path.endswith("svg")
+                else path
+            )
+            for path in TRAINING
+        ],
     log:
         f"{RUN}/logs/training.log",
     benchmark:

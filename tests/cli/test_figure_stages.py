@@ -1,0 +1,218 @@
+"""`bove figures`, `bove overview` and `bove pages` from the files of a small run, and what they refuse."""
+
+import csv
+import json
+
+import pytest
+from tiny_run import CHASED, TURNED, make_run
+from tiny_treebank import write_treebank
+
+from bove.cli.main import main
+from bove.text.conll import Sentence
+from bove.text.pairs import Pair, write_pairs
+
+SYSTEMS = ("word-vectors", "bove")
+PAIRS = [
+    Pair("a-00001", "sts", "STS", "similarity", "a", "x", "x", 5.0, True),
+    Pair("a-00002", "sts", "STS", "similarity", "a", "x", "y", 1.5, True),
+    Pair("a-00003", "sts", "STS", "similarity", "a", "x", "z", 2.5, True),
+    Pair("b-00001", "sts", "STS", "similarity", "b", "y", "x", 3.0, True),
+    Pair("b-00002", "sts", "STS", "similarity", "b", "y", "z", None, False),
+]
+NOTHING = Sentence("none")
+TREES = {"x": CHASED, "y": TURNED, "z": NOTHING}
+RESULTS = (
+    "task,dataset,subset,system,n_pairs,n_scored,n_empty,metric,value,low,high\n"
+    "similarity,sts,a,bove,3,3,0,pearson,0.5,0.4,0.6\n"
+    "similarity,sts,a,bove,3,3,0,spearman,0.1,0.0,0.2\n"
+    "similarity,sts,b,bove,2,1,0,pearson,,,\n"
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The run's files for one data set of five pairs, one of them with an empty sentence."""
+    folder = make_run(tmp_path_factory.mktemp("figures"))
+    with open(folder / "pairs", "w", encoding="utf-8") as stream:
+        write_pairs(stream, PAIRS)
+    trees = [
+        Sentence(f"{p.id}.{i}", t.forms, t.tags, t.heads, t.relations)
+        for p in PAIRS
+        if p.scored
+        for i, t in enumerate((TREES[p.first], TREES[p.second]), 1)
+    ]
+    write_treebank(folder / "trees", trees)
+    words = f"--vocabulary {folder}/vocabulary.json --vectors {folder}/vectors.safetensors"
+    assert not main(f"encode --sentences {folder}/trees {words} --output {folder}/g".split())
+    how = "--solver fixed-point --iterations 30 --tolerance 0.001 --energy 0.99 --batch-tokens 4096"
+    for punctuation in ("", "-bare"):
+        for system in SYSTEMS:
+            more = (
+                f"--model {folder}/model/model.safetensors --graphs {folder}/g {how} --report {folder}/report"
+            )
+            more = words if system == "word-vectors" else more
+            output = f"--sentences {folder}/trees --output {folder}/{system}{punctuation}"
+            switches = ["--no-punctuation"] if punctuation else []
+            assert not main(f"infer --system {system} {more} {output}".split() + switches)
+    bags = " ".join(f"{system}={folder}/{system}" for system in SYSTEMS)
+    assert not main(f"score --pairs {folder}/pairs --bags {bags} --output {folder}/scores".split())
+    (folder / "results.csv").write_text(RESULTS, encoding="utf-8")
+    return folder
+
+
+def commands(folder, bare=""):
+    """What makes each kind of figure, by the names of the files that it gives."""
+    bags = " ".join(f"{system}={folder}/{system}{bare}" for system in SYSTEMS)
+    tokens = f"--pairs {folder}/pairs --sentences {folder}/trees --bags {bags}"
+    return {
+        "results": (f"--results {folder}/results.csv --name sts STS", ["similarity", "entailment"]),
+        "scores": (f"--scores {folder}/scores", ["scores-sts"]),
+        "iterations": (f"--report STS {folder}/report --iterations 30 --tolerance 1e-3", ["iterations"]),
+        "relations": (f"--model {folder}/model/model.safetensors", ["relations"]),
+        "tokens": (
+            f"{tokens} --vectors {folder}/vectors.safetensors --vocabulary {folder}/vocabulary.json",
+            ["tokens-sts"],
+        ),
+    }
+
+
+def draw(kind, words, output):
+    return main(["figures", kind, *words.split(), "--output", str(output)])
+
+
+@pytest.mark.parametrize("kind", ["results", "scores", "iterations", "relations", "tokens"])
+def test_each_kind_gives_its_files_and_the_same_again(folder, tmp_path, kind):
+    words, names = commands(folder)[kind]
+    for out in ("one", "other"):
+        assert draw(kind, words, tmp_path / out) == 0
+    found = {path.name: path.read_bytes() for path in (tmp_path / "one").iterdir()}
+    more = {"relations.csv"} if kind == "relations" else set()
+    assert set(found) == {f"{name}.{ending}" for name in names for ending in ("svg", "png")} | more
+    assert found == {path.name: path.read_bytes() for path in (tmp_path / "other").iterdir()}
+
+
+def test_only_the_metric_that_counts_is_drawn(folder, tmp_path):
+    assert draw("results", commands(folder)["results"][0] + " --development sts", tmp_path) == 0
+    svg = (tmp_path / "similarity.svg").read_text(encoding="utf-8")
+    assert ">STS (development)</text>" in svg and ">undefined</text>" in svg
+    assert ">no data set of this task</text>" in (tmp_path / "entailment.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("bare", ["", "-bare"])
+def test_tokens_of_the_first_differing_pair_of_each_subset_with_and_without_punctuation(
+    folder, tmp_path, bare
+):
+    assert draw("tokens", commands(folder, bare)["tokens"][0], tmp_path) == 0
+    svg = (tmp_path / "tokens-sts.svg").read_text(encoding="utf-8")
+    assert "a-00002, gold 1.5" in svg and "b-00001, gold 3" in svg and "a-00001" not in svg
+    assert (">.</text>" in svg) == (not bare)
+
+
+def test_named_pairs_are_drawn_an_empty_sentence_among_them(folder, tmp_path):
+    assert draw("tokens", commands(folder)["tokens"][0] + " --pair a-00003", tmp_path) == 0
+    svg = (tmp_path / "tokens-sts.svg").read_text(encoding="utf-8")
+    assert "a-00003" in svg and "a-00002" not in svg and "STS 0.000" in svg
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "message"),
+    [
+        ("tokens", "--pair a-9", "--pair a-9: "),
+        ("tokens", "--pair b-00002", "--pair b-00002: has no gold"),
+        ("tokens", "--sentences {folder}/none", "has no sentence 'a-00002.1'"),
+        ("tokens", "--bags bove={folder}/bove", "not NAME=FILE with a new name"),
+        ("tokens", "--bags other={folder}/bove-wrong", "no such file"),
+        ("results", "--results {folder}/report", "line 1: has no column 'task'"),
+        ("iterations", "--report STS {folder}/report", "the name stands twice"),
+        ("iterations", "--report other {folder}/results.csv", "line 1: not id,tokens,iterations,change"),
+    ],
+)
+def test_a_mistake_is_one_line_and_no_file(folder, tmp_path, capsys, kind, more, message):
+    (folder / "none").write_text("", encoding="utf-8")
+    capsys.readouterr()
+    assert draw(kind, f"{commands(folder)[kind][0]} {more.format(folder=folder)}", tmp_path) == 2
+    lines = [line for line in capsys.readouterr().err.split("\n") if line.startswith("bove figures: ")]
+    assert len(lines) == 1 and message in lines[0]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("row", ["x,5,nine,0.1", "x,5,9", ""])
+def test_a_damaged_report_is_named_with_its_line(tmp_path, capsys, row):
+    (tmp_path / "r").write_text(f"id,tokens,iterations,change\nx,5,2,0.1\n{row}\n", encoding="utf-8")
+    assert draw("iterations", f"--report STS {tmp_path / 'r'}", tmp_path / "out") == 2
+    assert f"{tmp_path / 'r'}, line 3: " in capsys.readouterr().err
+
+
+def test_word_vectors_need_to_know_which_words_have_one(folder, tmp_path, capsys):
+    words = f"--pairs {folder}/pairs --sentences {folder}/trees --bags word-vectors={folder}/word-vectors"
+    assert draw("tokens", words, tmp_path) == 2
+    assert "need --vectors and --vocabulary" in capsys.readouterr().err
+
+
+def test_the_table_of_relations_agrees_with_the_model(folder, tmp_path):
+    assert draw("relations", commands(folder)["relations"][0], tmp_path) == 0
+    with open(tmp_path / "relations.csv", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert {row["relation"] for row in rows} >= {"NMOD", "ADJACENCY"}
+    for row in rows:
+        assert 1 <= float(row["effective_rank"]) <= 6
+        assert 1 <= int(row["for_0.9_of_energy"]) <= int(row["for_0.99_of_energy"]) <= 6
+
+
+ACCURACY = {
+    "accuracy": {"tags": 0.9831, "UAS": 0.96489, "LAS": 0.95},
+    "accuracy_without_punctuation": {"tags": 0.98, "UAS": 0.966, "LAS": None},
+    "tokens": 4899,
+    "tokens_without_punctuation": 4427,
+    "sentences": {"read": 450, "used": 449},
+    "sentences_cut": 0,
+    "arcs_with_known_labels": 1.0,
+}
+
+
+def overview(folder, output, *more):
+    words = f"--vocabulary {folder}/vocabulary.json --data {folder}/pairs {folder}/trees --output {output}"
+    return main(["overview", *words.split(), *map(str, more)])
+
+
+def cells(markdown, start):
+    """The cells of the table row that starts so."""
+    [line] = [line for line in markdown.split("\n") if line.startswith(f"| {start}")]
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def test_the_overview_counts_what_is_there(folder, tmp_path):
+    (tmp_path / "accuracy").write_text(json.dumps(ACCURACY), encoding="utf-8")
+    graphs = folder / "graphs" / "train.safetensors"
+    assert overview(folder, tmp_path, "--graphs", graphs, "--accuracy", tmp_path / "accuracy") == 0
+    data = (tmp_path / "data.md").read_text(encoding="utf-8")
+    assert cells(data, "sentences that")[1] == "45"
+    rows = [row for row in map(str.strip, data.split("\n")) if row.startswith("| STS")]
+    first, second = ([cell.strip() for cell in row.strip("|").split("|")] for row in rows)
+    assert first == ["STS", "a", "similarity", "1.5 to 5, mean 3.00", "3", "3", "6", "5.0", "6"]
+    assert second == ["STS", "b", "similarity", "3 to 3, mean 3.00", "2", "1", "2", "6.0", "6"]
+    assert "1 of them has no tokens" in data
+    parser = (tmp_path / "parser.md").read_text(encoding="utf-8")
+    assert cells(parser, "all tokens")[1:] == ["4,899", "98.31%", "96.49%", "95.00%"]
+    assert cells(parser, "without")[1:] == ["4,427", "98.00%", "96.60%", "-"]
+
+
+def test_the_overview_refuses_trees_of_other_pairs_and_what_is_no_accuracy(folder, tmp_path, capsys):
+    (tmp_path / "accuracy").write_text("{}", encoding="utf-8")
+    assert overview(folder, tmp_path / "out", "--accuracy", tmp_path / "accuracy") == 2
+    (tmp_path / "none").write_text("", encoding="utf-8")
+    assert overview(folder, tmp_path / "out", "--data", folder / "pairs", tmp_path / "none") == 2
+    said = capsys.readouterr().err
+    assert "no report of `bove evaluate-parser`" in said and "has no sentence 'a-00001.1'" in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_pages_have_the_names_of_their_tables_and_no_two_the_same(tmp_path, capsys):
+    for part in ("a", "b"):
+        (tmp_path / part).mkdir()
+        (tmp_path / part / "sts.md").write_text("# STS\n\n| x |\n| --- |\n| 1 |\n", encoding="utf-8")
+    pages = ["pages", "--output", str(tmp_path / "out"), "--markdown", str(tmp_path / "a" / "sts.md")]
+    assert main([*pages, str(tmp_path / "b" / "sts.md")]) == 2
+    assert "gives sts.html too" in capsys.readouterr().err
+    assert main(pages) == 0
+    assert "<td>1</td>" in (tmp_path / "out" / "sts.html").read_text(encoding="utf-8")
