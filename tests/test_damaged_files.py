@@ -6,6 +6,7 @@ import pickle
 import struct
 import zipfile
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from artefact_files import READERS, write_all
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bove.errors import BoveError
+from bove.evaluate.scores import read_scores
 from bove.text.checkpoints import read_checkpoint
 from bove.text.vectors import WordVectors
 
@@ -141,6 +143,12 @@ def test_word_vectors_whose_index_leads_out_of_them_are_refused_when_asked(files
     files[1].write_bytes(joined(header, changed))
     with pytest.raises(BoveError, match="an index to rows that it lacks"):
         WordVectors.open(files[1]).find(["dog"])
+
+
+def test_scores_whose_numbers_of_rows_differ_are_refused_before_room_is_made_for_them():
+    # a file that fuzzing found; it asked for more memory than machines have
+    with pytest.raises(BoveError, match="its numbers of rows differ"):
+        read_scores(Path(__file__).parent / "data" / "scores-of-too-many-rows.parquet")
 
 
 def test_scores_with_text_that_is_not_utf_8_are_refused(files):

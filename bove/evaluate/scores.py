@@ -123,7 +123,12 @@ def _read_table(path):
     if not Path(path).is_file():
         raise BoveError(f"{path}: no such file; check the path")
     try:
-        table = pq.ParquetFile(path).read()
+        file = pq.ParquetFile(path)
+        groups = [file.metadata.row_group(group) for group in range(file.metadata.num_row_groups)]
+        # Room is made for as many rows as the groups say, so that a damaged number could take all memory.
+        if sum(group.num_rows for group in groups) != file.metadata.num_rows:
+            raise BoveError(f"{path}: damaged, its numbers of rows differ; {_AGAIN}")
+        table = file.read()
     except (pa.ArrowException, OSError) as e:
         raise BoveError(f"{path}: not a Parquet file, or a damaged one; {_AGAIN}") from e
     metadata = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
