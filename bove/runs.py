@@ -13,7 +13,7 @@ from bove.config import fill, load, load_schema, resolve
 from bove.errors import BoveError
 from bove.variants import Homes, Variant, variants
 
-SCHEMA = Path(__file__).parent.parent / "workflow" / "schemas" / "config.schema.yaml"
+SCHEMA = Path(__file__).parent / "schema" / "config.schema.yaml"
 # Where each kind of file lies below the folder of its stage.
 _FILES = {
     "vocabulary": "vocabulary.json",
@@ -24,20 +24,14 @@ _TRAIN_GRAPHS = "graphs/train.safetensors"
 
 
 def defaults() -> dict:
-    """The defaults of those sections of a configuration that say how sentences are read and embedded.
-
-    Raises:
-        BoveError: the workflow's schema is not beside the package.
-    """
+    """The defaults of those sections of a configuration that say how sentences are read and embedded."""
     tree = schema()["properties"]
     names = ("treebank", "model", "parser", "inference", "scoring")
     return {name: fill({}, tree[name], name) for name in names}
 
 
 def schema() -> dict:
-    """The schema of the configuration. Raises BoveError where it is not beside the package."""
-    if not SCHEMA.is_file():
-        raise BoveError(f"{SCHEMA}: no such file; run bove from a checkout of the project, which has it")
+    """The schema of the configuration."""
     return load_schema(SCHEMA)
 
 
@@ -70,7 +64,6 @@ class Run:
         file = path / "config.yaml"
         if not file.is_file():
             raise BoveError(f"{path}: no run is there (it has no config.yaml);{_others(path)}")
-        schema()
         config = resolve(load([file], SCHEMA), SCHEMA)
         found = {other.folder.rstrip("/"): other for other in variants(config, SCHEMA, _names)}
         if variant.strip("/") not in found:

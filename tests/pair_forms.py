@@ -6,7 +6,7 @@ from bove.config import fill, load_schema
 from bove.text.pair_files import read_pair_file
 from bove.text.pair_forms import Form
 
-_SCHEMA = Path(__file__).parent.parent / "workflow" / "schemas" / "config.schema.yaml"
+_SCHEMA = Path(__file__).parent.parent / "bove" / "schema" / "config.schema.yaml"
 
 
 def dataset(task: str, **keys) -> dict:

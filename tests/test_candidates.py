@@ -8,7 +8,7 @@ from bove.candidates import development, model_keys, points
 from bove.config import load_schema, resolve
 from bove.errors import BoveError
 
-SCHEMA = Path(__file__).parent.parent / "workflow" / "schemas" / "config.schema.yaml"
+SCHEMA = Path(__file__).parent.parent / "bove" / "schema" / "config.schema.yaml"
 SETS = {
     "dev": {"label": "D", "task": "entailment", "development": True, "subsets": {"a": {"input": "a"}}},
     "more": {"label": "M", "task": "entailment", "development": True, "subsets": {"a": {"input": "a"}}},

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bove.config import load, load_schema, resolve, store, summary
 from bove.errors import BoveError
 
-SCHEMA = Path(__file__).parent.parent / "workflow" / "schemas" / "config.schema.yaml"
+SCHEMA = Path(__file__).parent.parent / "bove" / "schema" / "config.schema.yaml"
 SMALL = """
 run: small
 treebank: {train: train.conll, dev: dev.conll}

@@ -8,7 +8,7 @@ from bove import sources
 from bove.config import resolve
 from bove.errors import BoveError
 
-SCHEMA = Path(__file__).parent.parent / "workflow" / "schemas" / "config.schema.yaml"
+SCHEMA = Path(__file__).parent.parent / "bove" / "schema" / "config.schema.yaml"
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from bove.errors import BoveError
 from bove.variants import SYSTEMS, Homes, check_sources, used_sources, variants
 
 ROOT = Path(__file__).parent.parent
-SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
+SCHEMA = ROOT / "bove" / "schema" / "config.schema.yaml"
 SMALL = {
     "run": "v1.0",
     "treebank": {"train": "train.conll", "dev": "dev.conll"},

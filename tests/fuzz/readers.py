@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from artefact_files import write_all
 from conll_rows import DOGS_09, DOGS_U
 
-SCHEMA = Path(__file__).parent.parent.parent / "workflow" / "schemas" / "config.schema.yaml"
+SCHEMA = Path(__file__).parent.parent.parent / "bove" / "schema" / "config.schema.yaml"
 FOLDER = Path(tempfile.mkdtemp(prefix="bove-fuzz-"))
 
 

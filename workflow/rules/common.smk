@@ -32,7 +32,7 @@ def names(points):
 
 def configuration():
     """The resolved configuration and its variants; what is wrong is one line on stderr and exit code 2."""
-    schema = ROOT / "workflow" / "schemas" / "config.schema.yaml"
+    schema = ROOT / "bove" / "schema" / "config.schema.yaml"
     files = workflow.config_settings.configfiles or [ROOT / "config" / "config.yaml"]
     try:
         resolved = resolve(
