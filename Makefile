@@ -1,7 +1,7 @@
 # make demo    run the built-in demo and show its tables
 # make report  put the finished demo on one page, results/demo/report.html; RUN=results/NAME that run
 # make test    run the test suite
-# make lint    check style and workflow
+# make lint    check style, types and workflow
 # make bench   measure speed and memory; RUN=results/NAME measures inference on that run's model
 # make fuzz    feed damaged files to a reader: READER=conll SECONDS=120; tests/fuzz/readers.py lists the readers
 # Each makes the virtual environment .venv first, once. `make demo CORES=4` uses four cores.
@@ -33,6 +33,7 @@ test: $(STAMP)
 lint: $(STAMP)
 	$(IN) ruff check .
 	$(IN) ruff format --check .
+	$(IN) mypy
 	$(IN) snakefmt --check Snakefile workflow
 	$(IN) snakemake --lint
 

@@ -1,3 +1,40 @@
-"""Bag-of-vector embeddings of dependency graphs."""
+"""Bag-of-vector embeddings of dependency graphs, and of any other graphs.
 
-__version__ = "0.1.0"
+What the package offers from Python is imported when it is first used.
+"""
+
+from bove._version import __version__
+
+# name → module that has it; the types are in __init__.pyi
+_PUBLIC = {
+    "BoVE": "bove.api.estimator",
+    "BoveError": "bove.errors",
+    "BoveWarning": "bove.errors",
+    "Corpus": "bove.api.corpus",
+    "Graph": "bove.api.graph",
+    "GraphCorpus": "bove.graphs",
+    "Names": "bove.api.names",
+    "Reconstruction": "bove.api.estimator",
+    "Unseen": "bove.api.corpus",
+    "from_networkx": "bove.api.networks",
+    "from_triples": "bove.api.readers",
+    "read_conll": "bove.api.readers",
+    "read_json_lines": "bove.api.readers",
+    "read_triples": "bove.api.readers",
+    "read_vectors": "bove.api.vectors",
+    "write_json_lines": "bove.api.readers",
+}
+__all__ = ["__version__", *_PUBLIC]
+
+
+def __getattr__(name):
+    if name not in _PUBLIC:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(_PUBLIC[name]), name)
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *_PUBLIC})

@@ -1,4 +1,4 @@
-"""The one error class that a user sees."""
+"""The error class and the warning class that a user sees."""
 
 
 class BoveError(Exception):
@@ -6,3 +6,7 @@ class BoveError(Exception):
 
     The command line prints it as one line on stderr and exits with code 2.
     """
+
+
+class BoveWarning(UserWarning):
+    """Something that the user of the Python interface should know, which stops nothing."""

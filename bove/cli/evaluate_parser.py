@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from itertools import tee
 
-from bove import __version__
+from bove._version import __version__
 from bove.cli.parser_files import add_parser_files, further_files
 from bove.errors import BoveError
 from bove.files import atomic_write, gzip_text, sha256

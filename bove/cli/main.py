@@ -6,7 +6,7 @@ import os
 import sys
 from importlib import import_module
 
-from bove import __version__
+from bove._version import __version__
 from bove.errors import BoveError
 
 STAGES = {
@@ -42,6 +42,12 @@ STAGES = {
     "pages": "turn tables in Markdown into pages of HTML",
     "figures": "look inside a run: scores, iterations, relations, token vectors",
 }
+# What only some stages import → the extra that installs it.
+EXTRAS = {
+    "gensim": "vectors", "matplotlib": "plots", "networkx": "networkx", "pandas": "workflow",
+    "pooch": "workflow", "pygments": "workflow", "requests": "workflow", "snakemake": "workflow",
+    "stanza": "parse", "torch": "parse",
+}  # fmt: skip
 # Stages whose module has another name: `training` is what the trainers share.
 MODULES = {"training": "training_curves"}
 
@@ -52,6 +58,20 @@ def main(argv: list[str] | None = None) -> int:
         _use_utf8()
         argv = sys.argv[1:]
     stage = next((word for word in argv if word in STAGES), None)
+    try:
+        return _run(stage, argv)
+    except ModuleNotFoundError as e:
+        name = (e.name or "").partition(".")[0]
+        if name not in EXTRAS:
+            raise
+        print(
+            f"bove {stage}: needs {name}; install it with: pip install 'bove[{EXTRAS[name]}]'",
+            file=sys.stderr,
+        )
+        return 2
+
+
+def _run(stage: str | None, argv: list[str]) -> int:
     parser, commands = _parser(stage)
     args = parser.parse_args(argv)
     if stage is None:

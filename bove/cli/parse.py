@@ -5,7 +5,7 @@ import logging
 from collections.abc import Iterator
 from importlib.metadata import version
 
-from bove import __version__
+from bove._version import __version__
 from bove.cli.parser_files import add_parser_files, further_files
 from bove.cli.progress import Progress
 from bove.errors import BoveError

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from bove import __version__, artefacts
+from bove import artefacts
+from bove._version import __version__
 from bove.errors import BoveError
 from bove.factor.model import FORMAT as MODEL
 from bove.files import atomic_write, sha256

@@ -28,7 +28,7 @@ from bove.cli.training import (
 )
 from bove.errors import BoveError
 from bove.factor.als import AlsSettings, AlsState
-from bove.factor.training import als_training, start_properties
+from bove.factor.training import E_STEPS, als_training, start_properties
 
 log = logging.getLogger("bove")
 CHECKPOINT = "bove-als-checkpoint"
@@ -42,7 +42,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     add("--tolerance", type=float, required=True, help="stop where L improves by less than this share")
     add("--restart-every", type=int, required=True, help="rounds between restarts of E from 0 (0: none)")
     add("--restart-iterations", type=int, required=True, help="inference iterations of a restart")
-    add("--e-step", choices=("averaged", "fixed-point"), required=True, help="how E is updated")
+    add("--e-step", choices=E_STEPS, required=True, help="how E is updated")
     add("--e-tolerance", type=float, required=True, help="fixed-point E-step: relative change of a token")
     add("--e-energy", type=float, required=True, help="fixed-point E-step: energy of R that is kept")
     add("--r-tolerance", type=float, required=True, help="relative residual of the R-step")

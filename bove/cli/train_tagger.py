@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import asdict
 from importlib.metadata import version
 
-from bove import __version__
+from bove._version import __version__
 from bove.cli.reading import add_strict_argument
 from bove.files import atomic_write, sha256
 

@@ -1,8 +1,9 @@
 """Training by alternating least squares.
 
 P random (frozen rows from vectors), R = 0, E = 0; then rounds of: E by one average of two steps (or by
-the fixed-point solver), P, R. Every `restart_every` rounds E goes back to 0 and is inferred afresh first.
-Ends when L improves by less than `tolerance` in a round, or after `max_rounds`.
+the fixed-point solver, or by one step as RESCAL does), P, R. Where training starts from an E that is not 0,
+the first round makes P and R for it. Every `restart_every` rounds E goes back to 0 and is inferred afresh
+first. Ends when L improves by less than `tolerance` in a round, or after `max_rounds`.
 """
 
 from collections.abc import Iterator
@@ -62,11 +63,12 @@ class AlsState:
     finished: bool = False
 
 
-def initial_state(corpus: GraphCorpus, P: np.ndarray) -> AlsState:
-    """R = 0 and E = 0 beside the given property vectors [c, r]."""
+def initial_state(corpus: GraphCorpus, P: np.ndarray, E: np.ndarray | None = None) -> AlsState:
+    """R = 0 and E = 0, or the given E [T, r], beside the given property vectors [c, r]."""
     r = P.shape[1]
     R = np.zeros((corpus.n_relations, r, r), P.dtype)
-    return AlsState(P.copy(), R, np.zeros((corpus.n_tokens, r), P.dtype))
+    start = np.zeros((corpus.n_tokens, r)) if E is None else E
+    return AlsState(P.copy(), R, start.astype(P.dtype))
 
 
 def initial_properties(c: int, vectors: np.ndarray, frozen: np.ndarray, seed: int, dtype) -> np.ndarray:
@@ -154,6 +156,8 @@ class AlsTrainer:
     def _e_step(self, state: AlsState, workers: Workers, restart: bool) -> np.ndarray:
         """New token vectors [T, r]; where `restart`, inferred from 0 before the usual update."""
         s = self.settings
+        if not state.round and state.E.any():
+            return state.E
         PtP = gram(state.P, workers)
         if s.e_step == "fixed-point":
             solver = FixedPoint(
@@ -174,6 +178,8 @@ class AlsTrainer:
                     E = infer_averaged(kernel, batch, iterations=s.restart_iterations, tolerance=0).E
                 base, neighbours = kernel.base(batch), kernel.neighbours(batch)
                 first = kernel.step(E, batch.n, base, neighbours)
+                if s.e_step == "single":
+                    return first
                 return (first + kernel.step(first, batch.n, base, neighbours)) / 2
 
         new = np.empty_like(state.E)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bove import __version__
+from bove._version import __version__
 from bove.errors import BoveError
 from bove.factor.als import AlsSettings, AlsState, AlsTrainer, initial_properties, initial_state
 from bove.factor.model import Model
@@ -19,6 +19,8 @@ from bove.factor.penalties import check_penalty
 from bove.factor.proximal import P_ITERATIONS, P_TOLERANCE
 from bove.graphs import GraphCorpus
 
+# how token vectors are updated
+E_STEPS = ("averaged", "fixed-point", "single")
 # a model that leaves more than this share of the properties' ones unexplained has shrunk to nothing
 NOTHING_EXPLAINED = 0.999
 
@@ -85,6 +87,8 @@ class Checks:
         counts = ("max_rounds", "batch_tokens", "restart_iterations", "r_iterations")
         self.least(dict.fromkeys(counts, 1))
         self.weights(("tolerance", "e_tolerance", "r_tolerance"))
+        if self.values["e_step"] not in E_STEPS:
+            self.fail("e_step", f"one of {', '.join(E_STEPS)}")
         if not 0 < self.values["e_energy"] <= 1:
             self.fail("e_energy", "above 0 and at most 1")
 
@@ -107,11 +111,15 @@ def start_properties(data: TrainingData, seed: int, dtype: str) -> np.ndarray:
 
 
 def als_training(
-    data: TrainingData, P: np.ndarray, settings: AlsSettings, threads: int = 1
+    data: TrainingData,
+    P: np.ndarray,
+    settings: AlsSettings,
+    threads: int = 1,
+    E: np.ndarray | None = None,
 ) -> tuple[AlsTrainer, AlsState]:
-    """The trainer, and the state that it starts from: P [c, r] as given, R = 0, E = 0."""
+    """The trainer, and the state that it starts from: P [c, r] as given, R = 0, E = 0 or as given."""
     trainer = AlsTrainer(data.corpus, data.frozen, data.groups, settings, threads)
-    return trainer, initial_state(data.corpus, P)
+    return trainer, initial_state(data.corpus, P, E)
 
 
 def sgd_library(device: str, threads: int):

@@ -119,3 +119,26 @@ def test_two_hundred_rounds_on_rank_deficient_float32_end_finite_or_stop_loudly(
         assert "lambda" in str(e)
     assert np.isfinite(state.P).all() and np.isfinite(state.R).all()
     assert all(np.isfinite(row["total"]) for row in state.log)
+
+
+def test_a_single_step_from_given_token_vectors_is_rescal_with_properties():
+    rng = np.random.default_rng(5)
+    corpus, dense = make_corpus(rng, [9])
+    r, s = 4, replace(SETTINGS, e_step="single", restart_every=0, max_rounds=8, tolerance=-np.inf)
+    E, P = rng.standard_normal((9, r)), np.zeros((7, r))
+    none = {"properties": corpus.properties[:0], "property_offsets": 0 * corpus.property_offsets}
+    without = replace(corpus, n_properties=0, **none)
+    for given, cells in ((corpus, dense[0]), (without, (np.zeros((0, 9)), dense[0][1]))):
+        c = given.n_properties
+        start = initial_state(given, P[:c], E)
+        for state in AlsTrainer(given, np.zeros(c, bool), {"all": slice(0, c)}, s).rounds(start):
+            pass
+        want_P = reference.p_step([cells], [E], s.lambda_P)
+        want_E, want_R = E, reference.r_step([cells], [E], s.lambda_R / s.alpha)
+        for _ in range(7):
+            want_E = reference.e_step(cells, want_P, want_R, want_E, s.alpha, s.lambda_E)
+            want_P = reference.p_step([cells], [want_E], s.lambda_P)
+            want_R = reference.r_step([cells], [want_E], s.lambda_R / s.alpha)
+        np.testing.assert_allclose(state.E, want_E, atol=1e-7)
+        np.testing.assert_allclose(state.R, want_R, atol=1e-7)
+        np.testing.assert_allclose(state.P, want_P, atol=1e-7)

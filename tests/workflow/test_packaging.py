@@ -1,17 +1,35 @@
 """Lock file, conda environment and package agree on what is needed, and the code needs just that."""
 
 import ast
+import importlib
+import os
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
+import zipfile
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.version import Version
 
+from bove.cli import main as entry
+from bove.cli.main import EXTRAS, main
+
 ROOT = Path(__file__).parent.parent.parent
-TOOLS = {"pytest", "ruff", "snakefmt", "snakemake", "pandas", "pygments"}  # not imported by the package
+TOOLS = {
+    "pytest",
+    "ruff",
+    "mypy",
+    "snakefmt",
+    "snakemake",
+    "pandas",
+    "pygments",
+}  # not imported by the package
 
 
 def _name(text):
@@ -67,6 +85,21 @@ def test_what_the_package_imports_is_what_it_declares():
     assert _imported("bove") == set(_declared()) - TOOLS - {"hypothesis"}
 
 
+def test_what_is_missing_is_named_with_the_extra_that_has_it(monkeypatch, capsys):
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
+    asked = {_name(Requirement(text).name): extra for extra, texts in extras.items() for text in texts}
+    assert {name: extra for name, extra in asked.items() if extra != "test"} == EXTRAS
+    monkeypatch.setitem(sys.modules, "bove.cli.parse", None)
+    with pytest.raises(ModuleNotFoundError):  # a mistake of the package itself is not hidden
+        main(["parse"])
+    monkeypatch.delitem(sys.modules, "bove.cli.parse")
+    monkeypatch.setattr(entry, "import_module", lambda _: importlib.import_module("stanza.nothing"))
+    assert main(["parse"]) == 2
+    assert capsys.readouterr().err == "bove parse: needs stanza; install it with: pip install 'bove[parse]'\n"
+
+
 def test_what_the_workflow_imports_is_declared():
     text = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "workflow").rglob("*.smk"))
     imported = set(re.findall(r"^\s*(?:import|from) (\w+)", text, re.M)) - {"bove"}
@@ -79,3 +112,65 @@ def test_what_the_workflow_imports_is_declared():
 
 def test_what_the_tests_import_is_locked():
     assert _imported("tests") <= set(_locked())
+
+
+def _run(*words, **environment):
+    done = subprocess.run(
+        words,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, **environment},
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """A folder that the package's wheel is installed into, and what the wheel holds."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
+    # built from a copy, so that nothing is left beside the sources
+    source = folder / "source"
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        source.mkdir(exist_ok=True)
+        (source / name).write_bytes((ROOT / name).read_bytes())
+    shutil.copytree(ROOT / "bove", source / "bove", ignore=shutil.ignore_patterns("__pycache__"))
+    _run(*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(source))
+    (wheel,) = folder.glob("*.whl")
+    _run(*pip, "install", "--no-deps", "--target", str(folder / "site"), str(wheel))
+    return folder / "site", set(zipfile.ZipFile(wheel).namelist())
+
+
+def test_the_wheel_has_every_module_and_file_that_installed_commands_read(installed):
+    _, names = installed
+    kept = {".py", ".pyi", ".yaml", ".typed"}
+    files = [path for path in (ROOT / "bove").rglob("*") if path.suffix in kept or path.name == "py.typed"]
+    assert {path.relative_to(ROOT).as_posix() for path in files} == {
+        n for n in names if n.startswith("bove/")
+    }
+    assert {"bove/py.typed", "bove/__init__.pyi", "bove/schema/config.schema.yaml"} <= names
+
+
+USE = """
+import sys, bove
+assert not {"numpy", "sklearn", "yaml"} & set(sys.modules), "import bove is not instant"
+import bove.runs
+print(bove.__file__, bove.runs.defaults()["inference"]["solver"])
+graph = bove.Graph([["a:1"], ["a:2"]], [["x", 0, 1]])
+(bag,) = bove.BoVE(rank=2, lambda_P=0.01, lambda_E=0.01).fit_transform([graph])
+assert bag.shape == (2, 2)
+heavy = {"snakemake", "stanza", "torch", "gensim", "networkx", "matplotlib"} & set(sys.modules)
+assert not heavy, heavy
+"""
+
+
+def test_the_installed_package_works_outside_of_the_checkout(installed, tmp_path):
+    site, _ = installed
+    (tmp_path / "use.py").write_text(USE, encoding="utf-8")
+    said = _run(sys.executable, "-P", str(tmp_path / "use.py"), PYTHONPATH=str(site)).split()
+    assert said == [str(site / "bove" / "__init__.py"), "fixed-point"]
+    command = _run(sys.executable, str(site / "bin" / "bove"), "--version", PYTHONPATH=str(site))
+    assert command.startswith("bove ")

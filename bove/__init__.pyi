@@ -1,0 +1,17 @@
+from bove._version import __version__ as __version__
+from bove.api.corpus import Corpus as Corpus
+from bove.api.corpus import Unseen as Unseen
+from bove.api.estimator import BoVE as BoVE
+from bove.api.estimator import Reconstruction as Reconstruction
+from bove.api.graph import Graph as Graph
+from bove.api.names import Names as Names
+from bove.api.networks import from_networkx as from_networkx
+from bove.api.readers import from_triples as from_triples
+from bove.api.readers import read_conll as read_conll
+from bove.api.readers import read_json_lines as read_json_lines
+from bove.api.readers import read_triples as read_triples
+from bove.api.readers import write_json_lines as write_json_lines
+from bove.api.vectors import read_vectors as read_vectors
+from bove.errors import BoveError as BoveError
+from bove.errors import BoveWarning as BoveWarning
+from bove.graphs import GraphCorpus as GraphCorpus

@@ -1,0 +1,1 @@
+"""What the package offers from Python, for graphs of any kind; `bove` itself has all of its names."""

@@ -1,0 +1,250 @@
+"""Graphs as flat arrays, with the names of their properties and relations."""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from bove.api.graph import Graph
+from bove.api.names import Names
+from bove.errors import BoveError
+from bove.graphs import GraphCorpus
+from bove.text.conll import Sentence
+from bove.text.graphs import Counts, encode
+from bove.text.vectors import WordVectors
+from bove.text.vocabulary import Vocabulary
+
+Vectors = Mapping[str, np.ndarray]
+
+
+class Unseen(NamedTuple):
+    """What a model does not know of some graphs, by name, with how often it stands there."""
+
+    properties: Counter[str]
+    relations: Counter[str]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Graphs, read once and kept as flat arrays.
+
+    Attributes:
+        arrays: the graphs; their ids are the graphs' own, or numbers from 1.
+        names: of the properties and relations, as the arrays number them.
+        repeated: properties and edges that stood twice and count once.
+    """
+
+    arrays: GraphCorpus
+    names: Names
+    repeated: int = 0
+
+    @classmethod
+    def of(cls, graphs: "Iterable[Graph] | Corpus") -> "Corpus":
+        """Number the properties and relations of graphs, and put these into arrays.
+
+        Args:
+            graphs: read once; a corpus is returned as it is.
+
+        Raises:
+            BoveError: something else than a series of graphs.
+        """
+        if isinstance(graphs, Corpus):
+            return graphs
+        if isinstance(graphs, Graph):
+            raise BoveError("one Graph is given where several may stand; put it in a list")
+        flat = _Flat()
+        for graph in _checked(graphs):
+            flat.add(graph)
+        return flat.corpus()
+
+    @classmethod
+    def of_sentences(
+        cls,
+        sentences: Iterable[Sentence],
+        vocabulary: Vocabulary,
+        vectors: WordVectors | None = None,
+        counts: Counts | None = None,
+    ) -> "Corpus":
+        """Graphs of sentences as the workflow makes them: numbers, punctuation and rare words replaced.
+
+        Args: as of `bove.text.graphs.encode`.
+        """
+        return cls(encode(sentences, vocabulary, vectors, counts), Names.of_vocabulary(vocabulary))
+
+    def __len__(self) -> int:
+        """Number of graphs."""
+        return self.arrays.n_graphs
+
+    def without_extra(self) -> "Corpus":
+        """The corpus without properties that lie beyond its names."""
+        arrays = self.arrays
+        keep = arrays.properties < arrays.n_properties
+        if keep.all():
+            return self
+        offsets = _thinned(arrays.property_offsets, keep)
+        return replace(
+            self, arrays=replace(arrays, property_offsets=offsets, properties=arrays.properties[keep])
+        )
+
+    def numbered_as(self, names: Names, vectors: Vectors | None = None) -> "tuple[Corpus, Unseen]":
+        """The corpus in the numbers of a model, and what the model does not know, which is left out.
+
+        Args:
+            names: the model's.
+            vectors: of properties that the model lacks; those that have one stay, as extra properties.
+
+        Raises:
+            BoveError: vectors of different lengths.
+        """
+        if names.hash == self.names.hash:
+            return self, Unseen(Counter(), Counter())
+        old, ours = self.arrays, self.names
+        if len(old.extra):
+            raise BoveError(
+                "graphs with words outside of their vocabulary fit that vocabulary's models alone"
+            )
+        used = np.bincount(old.properties, minlength=len(ours.properties))
+        place, extra = _places(ours, names, used, vectors)
+        relation = np.array([names.relation_rows.get(name, -1) for name in ours.relations], np.int64)
+        properties, arcs = place[old.properties], relation[old.arc_relation]
+        keep, kept = properties >= 0, arcs >= 0
+        unseen = Unseen(
+            _count(ours.properties, old.properties[~keep]), _count(ours.relations, old.arc_relation[~kept])
+        )
+        arrays = replace(
+            old,
+            property_offsets=_thinned(old.property_offsets, keep),
+            properties=properties[keep],
+            arc_offsets=_thinned(old.arc_offsets, kept),
+            arc_relation=arcs[kept],
+            arc_head=old.arc_head[kept],
+            arc_dependent=old.arc_dependent[kept],
+            n_properties=len(names.properties),
+            n_relations=len(names.relations),
+            extra=extra,
+            vocabulary_hash=names.hash,
+        )
+        return Corpus(arrays, names, self.repeated), unseen
+
+
+def _checked(graphs: Iterable[Graph]) -> Iterator[Graph]:
+    try:
+        series = iter(graphs)
+    except TypeError as e:
+        raise BoveError(f"graphs are due, but {type(graphs).__name__} is given; give a list of Graph") from e
+    for number, graph in enumerate(series):
+        if not isinstance(graph, Graph):
+            raise BoveError(
+                f"item {number} is {type(graph).__name__}, not a Graph; see bove.Graph and the readers"
+            )
+        yield graph
+
+
+class _Flat:
+    """Arrays that grow graph by graph; rows are numbered as met, and ordered at the end."""
+
+    def __init__(self) -> None:
+        self.tokens, self.owned, self.arcs = (array("q", [0]) for _ in range(3))
+        self.properties, self.cells = array("q"), array("q")
+        self.rows: dict[str, int] = {}
+        self.labels: dict[str, int] = {}
+        self.ids: list[str] = []
+        self.repeated = 0
+
+    def add(self, graph: Graph) -> None:
+        first, rows, labels = self.tokens[-1], self.rows, self.labels
+        for properties in graph.nodes:
+            own = dict.fromkeys(properties)
+            self.repeated += len(properties) - len(own)
+            self.properties.extend([rows.setdefault(name, len(rows)) for name in own])
+            self.owned.append(len(self.properties))
+        edges = dict.fromkeys(graph.edges)
+        self.repeated += len(graph.edges) - len(edges)
+        for label, head, dependent in edges:
+            self.cells.extend((labels.setdefault(label, len(labels)), first + head, first + dependent))
+        self.arcs.append(len(self.cells) // 3)
+        self.tokens.append(first + len(graph))
+        self.ids.append(graph.id or str(len(self.ids) + 1))
+
+    def corpus(self) -> Corpus:
+        properties = np.array(self.properties, np.int64)
+        cells = np.array(self.cells, np.int64).reshape(-1, 3)
+        names = Names.counted(_count(self.rows, properties), _count(self.labels, cells[:, 0]))
+        row = np.array([names.property_rows[name] for name in self.rows], np.int64)
+        relation = np.array([names.relation_rows[name] for name in self.labels], np.int64)
+        arrays = GraphCorpus(
+            token_offsets=np.array(self.tokens, np.int64),
+            property_offsets=np.array(self.owned, np.int64),
+            properties=row[properties],
+            arc_offsets=np.array(self.arcs, np.int64),
+            arc_relation=relation[cells[:, 0]],
+            arc_head=cells[:, 1].copy(),
+            arc_dependent=cells[:, 2].copy(),
+            n_properties=len(row),
+            n_relations=len(relation),
+            ids=tuple(self.ids),
+            vocabulary_hash=names.hash,
+        )
+        return Corpus(arrays, names, self.repeated)
+
+
+def _count(names: Iterable[str], rows: np.ndarray) -> Counter[str]:
+    """How often each name's row stands there, in the order of the names."""
+    listed = list(names)
+    counts = np.bincount(rows, minlength=len(listed)).tolist()
+    return Counter({name: count for name, count in zip(listed, counts, strict=True) if count})
+
+
+def _places(
+    ours: Names, names: Names, used: np.ndarray, vectors: Vectors | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The model's row of each of our properties, -1 where it has none; and the extra rows that follow."""
+    place = np.array([names.property_rows.get(name, -1) for name in ours.properties], np.int64)
+    missing = np.flatnonzero((place < 0) & (used > 0)) if vectors is not None else ()
+    found = [row for row in missing if vectors is not None and ours.properties[row] in vectors]
+    for i, row in enumerate(found):
+        place[row] = len(names.properties) + i
+    extra = (
+        stacked(vectors, [ours.properties[row] for row in found]) if vectors is not None and found else None
+    )
+    return place, np.zeros((0, 0), np.float32) if extra is None else extra
+
+
+def stacked(vectors: Vectors, names: Iterable[str], rank: int | None = None) -> np.ndarray:
+    """[m, r] float32: the vectors of some names.
+
+    Raises:
+        BoveError: a vector that is not one row of finite numbers, or of another length than the others or
+            than `rank`.
+    """
+    rows = []
+    for name in names:
+        row = np.asarray(vectors[name], np.float32)
+        if row.ndim != 1 or not np.isfinite(row).all():
+            raise BoveError(f"vector of {name!r}: give one row of finite numbers")
+        rank = len(row) if rank is None else rank
+        if len(row) != rank:
+            raise BoveError(f"vector of {name!r}: {len(row)} numbers, but {rank} are due, as the rank says")
+        rows.append(row)
+    return np.stack(rows) if rows else np.zeros((0, rank or 0), np.float32)
+
+
+def _thinned(offsets: np.ndarray, keep: np.ndarray) -> np.ndarray:
+    """The offsets after entries have gone."""
+    return np.concatenate([[0], np.cumsum(keep)])[offsets].astype(np.int64)
+
+
+def split(E: np.ndarray, corpus: Corpus) -> list[np.ndarray]:
+    """The rows of E [T, r] as one array a graph."""
+    offsets = corpus.arrays.token_offsets
+    return [E[offsets[s] : offsets[s + 1]] for s in range(len(corpus))]
+
+
+def shown(counts: Mapping[str, int], most: int = 5) -> str:
+    """The most frequent names of a count, for a message."""
+    first = sorted(counts, key=lambda name: (-counts[name], name))[:most]
+    return ", ".join(chain(first, ["…"] if len(counts) > most else []))

@@ -1,0 +1,119 @@
+"""One graph: nodes with any number of properties, and labelled directed edges."""
+
+import operator
+from collections.abc import Hashable, Iterable, Sequence
+
+from bove.errors import BoveError
+
+Edge = tuple[str, int, int]
+
+
+class Graph:
+    """Nodes, numbered from 0, and edges between them.
+
+    A node may have several properties or none; two nodes may have several edges of different labels, and a
+    node may have edges to itself. The same property of a node, or the same edge, given twice counts once.
+
+    Attributes:
+        nodes: the properties of each node, such as ("word:dog", "pos:NN"). What stands before the first
+            colon is the property's kind; kinds are told apart when the loss is reported.
+        edges: (label, head, dependent); in the model X[label, head, dependent] = 1.
+        id: the graph's name, for messages and files.
+        names: what each node is called outside, where it is; or none at all.
+    """
+
+    __slots__ = ("edges", "id", "names", "nodes")
+
+    def __init__(
+        self,
+        nodes: Iterable[Iterable[str]] = (),
+        edges: Iterable[Sequence] = (),
+        id: str = "",
+        names: Iterable[Hashable] = (),
+    ):
+        """Make a graph of all its parts, or an empty one to be added to.
+
+        Raises:
+            BoveError: properties or labels that are no text, edges that are no (label, head, dependent) or
+                that go beyond the nodes, or another number of names than of nodes.
+        """
+        self.id = id
+        self.nodes: list[tuple[str, ...]] = []
+        self.edges: list[Edge] = []
+        self.names: list[Hashable] = []
+        given = list(names)
+        listed = list(nodes)
+        if given and len(given) != len(listed):
+            raise BoveError(
+                f"{self._shown()}: {len(given)} names for {len(listed)} nodes; give each one or none"
+            )
+        for properties in listed:
+            if isinstance(properties, str):
+                raise BoveError(
+                    f"{self._shown()}: node {len(self.nodes)} is the text {properties!r}; "
+                    "give the list of its properties"
+                )
+            self.add_node(*properties)
+        self.names = given
+        for edge in edges:
+            if isinstance(edge, str) or len(edge) != 3:
+                raise BoveError(f"{self._shown()}: {edge!r} is no edge; write (label, head, dependent)")
+            self.add_edge(*edge)
+
+    def add_node(self, *properties: str, name: Hashable | None = None) -> int:
+        """Add a node; its number. A name is for all nodes or none.
+
+        Raises:
+            BoveError: a property that is no text, or a name where other nodes have none.
+        """
+        for text in properties:
+            if not isinstance(text, str):
+                raise BoveError(f"{self._shown()}: {text!r} is no property; a property is a text")
+        if name is not None:
+            if len(self.names) != len(self.nodes):
+                raise BoveError(
+                    f"{self._shown()}: name {name!r}, but other nodes have none; name all or none"
+                )
+            self.names.append(name)
+        elif self.names:
+            raise BoveError(f"{self._shown()}: a node without a name, but others have one; name all or none")
+        self.nodes.append(tuple(dict.fromkeys(properties)))
+        return len(self.nodes) - 1
+
+    def add_edge(self, label: str, head: int, dependent: int) -> None:
+        """Add an edge between two nodes that are there.
+
+        Raises:
+            BoveError: a label that is no text, or a node that is not there.
+        """
+        if not isinstance(label, str):
+            raise BoveError(f"{self._shown()}: {label!r} is no label of an edge; a label is a text")
+        ends = []
+        for end in (head, dependent):
+            try:
+                ends.append(operator.index(end))
+            except TypeError as e:
+                raise BoveError(f"{self._shown()}: {end!r} is no node; name nodes by number, from 0") from e
+            if not 0 <= ends[-1] < len(self.nodes):
+                raise BoveError(
+                    f"{self._shown()}: an edge {label!r} of node {end}, but there are "
+                    f"{len(self.nodes)} nodes, numbered from 0"
+                )
+        self.edges.append((label, ends[0], ends[1]))
+
+    def _shown(self) -> str:
+        return f"graph {self.id!r}" if self.id else "graph"
+
+    def __len__(self) -> int:
+        """Number of nodes."""
+        return len(self.nodes)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Graph):
+            return NotImplemented
+        return all(getattr(self, part) == getattr(other, part) for part in self.__slots__)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<{self._shown()}: {len(self.nodes)} nodes, {len(self.edges)} edges>"

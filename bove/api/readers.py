@@ -1,0 +1,189 @@
+"""Graphs from files: dependency trees, JSON lines, triples; and back to JSON lines."""
+
+import json
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from bove.api.graph import Graph
+from bove.errors import BoveError
+from bove.files import atomic_write, read_lines
+from bove.text.conll import Sentence, read_sentences
+from bove.text.json_lines import check_text, read_object
+from bove.text.vocabulary import ADJACENCY
+
+_KEYS = ("nodes", "edges", "id", "names")
+
+
+def read_conll(
+    path: str | Path,
+    columns: str = "gold",
+    encoding: str = "utf-8",
+    adjacency: bool = True,
+    counts: Counter[str] | None = None,
+) -> Iterator[Graph]:
+    """Stream the trees of a CoNLL-2009 or CoNLL-U file, told apart by content, as graphs.
+
+    A token has the properties `word:…` and `pos:…`, as they stand there; an edge goes from head to dependent.
+
+    Args:
+        path: the file, gzip or not.
+        columns: "gold" or "predicted" tag, head and label of CoNLL-2009.
+        encoding: of the text.
+        adjacency: whether an edge ADJACENCY goes from each token to the next.
+        counts: gets the number of odd things in the file, by kind.
+
+    Raises:
+        BoveError: a malformed row, or a file without any head.
+    """
+    for sentence in read_sentences(path, columns, encoding, counts):
+        yield from_sentence(sentence, adjacency)
+
+
+def from_sentence(sentence: Sentence, adjacency: bool = True) -> Graph:
+    """The graph of a tree, as `read_conll` makes it; the artificial root is no node."""
+    words = (f"word:{form}" for form in sentence.forms)
+    tags = (f"pos:{tag}" for tag in sentence.tags)
+    graph = Graph(zip(words, tags, strict=True), id=sentence.id)
+    for dependent, (head, label) in enumerate(zip(sentence.heads, sentence.relations, strict=True)):
+        if head > 0:
+            graph.add_edge(label, head - 1, dependent)
+    if adjacency:
+        for token in range(1, len(graph)):
+            graph.add_edge(ADJACENCY, token - 1, token)
+    return graph
+
+
+def read_json_lines(path: str | Path) -> Iterator[Graph]:
+    """Stream graphs of one JSON object a line, gzip or not.
+
+    Such as {"nodes": [["word:dog", "pos:NN"], ["word:barks"]], "edges": [["SBJ", 1, 0]], "id": "s1"};
+    `edges`, `id` and `names` (of the nodes: texts or numbers) may be left out.
+
+    Raises:
+        BoveError: with the line, anything else.
+    """
+    for number, line in read_lines(path):
+        if not line.strip():
+            continue
+        record = read_object(path, number, line)
+        check_text(path, number, json.dumps(record, ensure_ascii=False))
+        unknown = [key for key in record if key not in _KEYS]
+        if unknown or "nodes" not in record:
+            found = f"unknown key {unknown[0]!r}" if unknown else "no key 'nodes'"
+            raise BoveError(f"{path}, line {number}: {found}; a graph has: {', '.join(_KEYS)}")
+        for key in ("nodes", "edges", "names"):
+            if not isinstance(record.get(key, []), list):
+                raise BoveError(f"{path}, line {number}: {key!r} is no list")
+        for kind in ("nodes", "edges"):
+            for item in record.get(kind, []):
+                if not isinstance(item, list):
+                    raise BoveError(f"{path}, line {number}: {item!r} among the {kind} is no list")
+        if not isinstance(record.get("id", ""), str):
+            raise BoveError(f"{path}, line {number}: id {record['id']!r} is no text")
+        for name in record.get("names", []):
+            if not isinstance(name, str | int) or isinstance(name, bool):
+                raise BoveError(f"{path}, line {number}: {name!r} names no node; give texts or whole numbers")
+        try:
+            yield Graph(**record)
+        except BoveError as e:
+            raise BoveError(f"{path}, line {number}: {e}") from e
+
+
+def write_json_lines(graphs: Iterable[Graph], path: str | Path) -> None:
+    """Write graphs for `read_json_lines`, whole or not at all.
+
+    Raises:
+        BoveError: the file can not be written, or nodes have names other than texts and whole numbers.
+    """
+    with atomic_write(path) as stream:
+        for graph in graphs:
+            record = {"nodes": graph.nodes, "edges": graph.edges, "id": graph.id, "names": graph.names}
+            for name in graph.names:
+                if not isinstance(name, str | int) or isinstance(name, bool):
+                    raise BoveError(
+                        f"{path}: {name!r} can not name a node in JSON; give texts or whole numbers"
+                    )
+            content = {key: value for key, value in record.items() if value or key == "nodes"}
+            stream.write(json.dumps(content, ensure_ascii=False) + "\n")
+
+
+def from_triples(
+    triples: Iterable[tuple[Hashable, str, Hashable]],
+    properties: Mapping[Hashable, Iterable[str]] | None = None,
+    own_property: bool = True,
+    id: str = "",
+) -> Graph:
+    """One graph of (head, relation, dependent) facts, its nodes numbered as they are first met.
+
+    Args:
+        triples: read once.
+        properties: of some nodes; those that no triple has become isolated nodes.
+        own_property: whether each node has a property `node:…` of its own, and so a vector of its own in P.
+            Without any property a node's vector comes from its edges alone, as in RESCAL.
+        id: the graph's name.
+
+    Raises:
+        BoveError: a triple of other than three parts, or properties and relations that are no text.
+    """
+    graph, numbers = Graph(id=id), dict[Hashable, int]()
+    given = properties or {}
+
+    def node(name: Hashable) -> int:
+        if name not in numbers:
+            further = given.get(name, ())
+            if isinstance(further, str):
+                raise BoveError(
+                    f"properties of {name!r}: the text {further!r}; give the list of its properties"
+                )
+            numbers[name] = graph.add_node(*([f"node:{name}"] if own_property else ()), *further, name=name)
+        return numbers[name]
+
+    for triple in triples:
+        if isinstance(triple, str) or len(triple) != 3:
+            raise BoveError(f"{triple!r} is no triple; give (head, relation, dependent)")
+        head, relation, dependent = triple
+        graph.add_edge(relation, node(head), node(dependent))
+    for name in given:
+        node(name)
+    return graph
+
+
+def read_triples(
+    path: str | Path,
+    properties: str | Path | None = None,
+    separator: str = "\t",
+    encoding: str = "utf-8",
+    own_property: bool = True,
+) -> Graph:
+    """One graph of a file with `head, relation, dependent` in each line, as knowledge bases come.
+
+    Args:
+        path: the triples, gzip or not; blank lines are left out.
+        properties: a second file, `node, property` in each line.
+        separator: between the cells of both files.
+        encoding: of both files.
+        own_property: as in `from_triples`.
+
+    Raises:
+        BoveError: with the line, other than three cells (two, of properties).
+    """
+    owned: dict[Hashable, list[str]] = {}
+    if properties is not None:
+        for node, name in _rows(properties, 2, separator, encoding):
+            owned.setdefault(node, []).append(name)
+    triples = ((row[0], row[1], row[2]) for row in _rows(path, 3, separator, encoding))
+    return from_triples(triples, owned, own_property, id=str(Path(path).name))
+
+
+def _rows(path: str | Path, count: int, separator: str, encoding: str) -> Iterator[list[str]]:
+    for number, line in read_lines(path, encoding):
+        cells = line.split(separator)
+        if line.strip() and (len(cells) != count or not all(cells)):
+            due = "head, relation, dependent" if count == 3 else "node, property"
+            raise BoveError(
+                f"{path}, line {number}: {len([c for c in cells if c])} cells, but {count} are due, "
+                f"separated by {separator!r}: {due}"
+            )
+        if line.strip():
+            yield cells

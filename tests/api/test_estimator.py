@@ -1,0 +1,304 @@
+"""The estimator: scikit-learn conventions, graphs of every shape, files, and bags as formulas give them."""
+
+import pickle
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import reference
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import estimator_checks
+
+import bove
+from bove.config import fill, load_schema
+from bove.runs import SCHEMA
+
+SMALL = {
+    "rank": 5, "alpha": 2.0, "lambda_P": 0.3, "lambda_R": 0.2, "lambda_E": 0.4, "dtype": "float64",
+    "max_rounds": 15, "energy": 1.0, "infer_tolerance": 1e-10, "iterations": 300, "r_tolerance": 1e-9,
+}  # fmt: skip
+# parameters that the workflow has under another name, or in another section
+IN_SCHEMA = {
+    "penalty_P": "model.penalty_P", "penalty_R": "model.penalty_R", "trainer": "model.trainer",
+    "batch_graphs": "model.sgd.batch_sentences", "solver": "inference.solver",
+    "iterations": "inference.iterations", "infer_tolerance": "inference.tolerance",
+    "energy": "inference.energy", "threads": "threads", "random_state": "seed",
+}  # fmt: skip
+OWN = {"init"}
+
+
+def random_graphs(seed=0, sizes=(4, 7, 1, 0, 12, 5)):
+    """Cycles, loops, parallel edges, isolated nodes, and nodes with 0 to 3 properties."""
+    rng = np.random.default_rng(seed)
+    graphs = []
+    for n in sizes:
+        nodes = [[f"p:{i}" for i in rng.choice(6, rng.integers(0, 4), replace=False)] for _ in range(n)]
+        edges = [(f"r{rng.integers(3)}", rng.integers(n), rng.integers(n)) for _ in range(2 * n)]
+        graphs.append(bove.Graph(nodes, edges))
+    return graphs
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return bove.BoVE(**SMALL).fit(random_graphs())
+
+
+def dense(graph, names):
+    W = np.zeros((len(names.properties), len(graph)))
+    X = np.zeros((len(names.relations), len(graph), len(graph)))
+    for node, properties in enumerate(graph.nodes):
+        W[[names.property_rows[name] for name in properties], node] = 1
+    for label, head, dependent in graph.edges:
+        X[names.relation_rows[label], head, dependent] = 1
+    return W, X
+
+
+def test_the_defaults_are_those_of_the_schema():
+    schema = load_schema(SCHEMA)
+    whole = {name: fill({}, schema["properties"][name], name) for name in ("model", "inference")}
+    whole |= {name: schema["properties"][name]["default"] for name in ("threads", "seed")}
+    checked = set()
+    for name, default in bove.BoVE().get_params().items():
+        if name in OWN:
+            continue
+        model = whole["model"]
+        section = next((key for key in ("als", "sgd") if name in model[key]), None)
+        place = IN_SCHEMA.get(name) or (f"model.{section}.{name}" if section else f"model.{name}")
+        value = whole
+        for key in place.split("."):
+            value = value[key]
+        assert (default, type(default) is str) == (value, type(value) is str), name
+        checked.add(place)
+    assert whole["inference"]["batch_tokens"] == bove.BoVE().batch_tokens
+    leaves = {f"model.{key}" for key in whole["model"]} - {"model.als", "model.sgd"}
+    leaves |= {f"model.{part}.{key}" for part in ("als", "sgd") for key in whole["model"][part]}
+    leaves |= {f"inference.{key}" for key in whole["inference"]}
+    # what is given in fit or has no place here
+    assert leaves - checked == {"model.pretrained", "model.als.checkpoint_every", "inference.batch_tokens"}
+
+
+@pytest.mark.parametrize(
+    "check",
+    ["check_no_attributes_set_in_init", "check_get_params_invariance", "check_set_params",
+     "check_parameters_default_constructible", "check_estimator_cloneable", "check_estimator_repr",
+     "check_do_not_raise_errors_in_init_or_set_params", "check_estimator_tags_renamed",
+     "check_valid_tag_types", "check_mixin_order"],
+)  # fmt: skip
+def test_the_conventions_of_scikit_learn_hold(check):
+    getattr(estimator_checks, check)("BoVE", bove.BoVE(rank=2))
+
+
+def test_a_clone_learns_the_same_and_is_not_fitted(fitted):
+    other = clone(fitted)
+    with pytest.raises(NotFittedError):
+        other.transform([])
+    with pytest.raises(NotFittedError):
+        other.save("nowhere")
+    other.fit(random_graphs())
+    np.testing.assert_array_equal(other.properties_, fitted.properties_)
+    np.testing.assert_array_equal(other.relations_, fitted.relations_)
+    assert not np.array_equal(
+        other.set_params(random_state=2).fit(random_graphs()).properties_, fitted.properties_
+    )
+    again = pickle.loads(pickle.dumps(fitted)).transform(random_graphs())
+    np.testing.assert_array_equal(again[1], fitted.transform(random_graphs())[1])
+
+
+def test_bags_are_fixed_points_of_the_formulas_and_the_loss_is_equation_3(fitted):
+    graphs, s = random_graphs(7), SMALL
+    for graph, bag in zip(graphs, fitted.transform(graphs), strict=True):
+        assert bag.shape == (len(graph), 5)
+        if len(graph):
+            step = reference.e_step(
+                dense(graph, fitted.names_),
+                fitted.properties_,
+                fitted.relations_,
+                bag,
+                s["alpha"],
+                s["lambda_E"],
+            )
+            np.testing.assert_allclose(bag, step, atol=1e-7)
+    cells = [dense(graph, fitted.names_) for graph in random_graphs()]
+    weights = (s["alpha"], s["lambda_P"], s["lambda_R"], s["lambda_E"])
+    loss = reference.objective(cells, fitted.properties_, fitted.relations_, fitted.bags_, *weights)
+    assert fitted.losses_[-1]["total"] == pytest.approx(loss)
+    assert fitted.n_iter_ == len(fitted.losses_)
+
+
+def test_reconstruction_is_what_the_dense_cells_say(fitted):
+    graphs = random_graphs(3)
+    got, P, R = fitted.score_reconstruction(graphs), fitted.properties_, fitted.relations_
+    left, whole = np.zeros(3), np.zeros(3)
+    words, ones = 0.0, 0
+    for graph, E in zip(graphs, fitted.transform(graphs), strict=True):
+        W, X = dense(graph, fitted.names_)
+        words, ones = words + np.sum((W - P @ E.T) ** 2), ones + W.sum()
+        left += [np.sum((X[k] - E @ R[k] @ E.T) ** 2) for k in range(3)]
+        whole += X.sum((1, 2))
+    assert got.properties == pytest.approx(1 - words / ones)
+    assert got.relations == pytest.approx(1 - left.sum() / whole.sum())
+    by = dict(zip(fitted.names_.relations, 1 - left / whole, strict=True))
+    assert got.by_relation == pytest.approx(by)
+    share = 1 - (words + 2 * left.sum()) / (ones + 2 * whole.sum())
+    assert fitted.score(graphs) == pytest.approx(share)
+    nothing = fitted.score_reconstruction([bove.Graph()])
+    assert np.isnan([nothing.properties, nothing.relations]).all() and fitted.score([bove.Graph()]) == 0
+
+
+def test_a_graph_s_bag_depends_on_that_graph_alone(fitted):
+    graphs = random_graphs(4)
+    together = fitted.transform(graphs)
+    for graph, bag in zip(graphs, together, strict=True):
+        np.testing.assert_allclose(fitted.transform([graph])[0], bag, atol=1e-8)
+    assert fitted.transform([]) == []
+
+
+def test_what_the_model_does_not_know_is_counted_warned_of_and_left_out(fitted):
+    known = bove.Graph([["p:1"], ["p:2"]], [["r0", 0, 1]])
+    more = bove.Graph([["p:1", "q:x"], ["p:2"]], [["r0", 0, 1], ["new", 1, 0]])
+    with pytest.warns(
+        bove.BoveWarning, match=r"1 properties of 1 unknown names \(q:x\) and 1 edges.*\(new\)"
+    ):
+        (bag,) = fitted.transform([more])
+    np.testing.assert_allclose(bag, fitted.transform([known])[0], atol=1e-12)
+    unseen = fitted.unseen([more, more])
+    assert unseen.properties == {"q:x": 2} and unseen.relations == {"new": 2}
+    with pytest.warns(bove.BoveWarning):
+        (lone,) = fitted.transform([bove.Graph([["q:x"]])])
+    assert not lone.any()
+
+
+def test_pretrained_vectors_stay_and_serve_unseen_properties(fitted):
+    rng = np.random.default_rng(1)
+    vectors = {name: rng.standard_normal(5).astype(np.float32) for name in ("p:1", "p:3", "q:x")}
+    model = bove.BoVE(**SMALL).fit(random_graphs(), vectors=vectors)
+    rows = model.names_.property_rows
+    for name in ("p:1", "p:3"):
+        np.testing.assert_array_equal(model.properties_[rows[name]], vectors[name])
+    assert model.model_.frozen.sum() == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (bag,) = model.transform([bove.Graph([["q:x"]])], vectors=vectors)
+    P, R, G = model.properties_, model.relations_, bag.T @ bag
+    A = P.T @ P + 0.4 * np.eye(5) + 2.0 * sum(Rk @ G @ Rk.T + Rk.T @ G @ Rk for Rk in R)
+    np.testing.assert_allclose(bag @ A, vectors["q:x"][None], atol=1e-6)
+    with pytest.raises(bove.BoveError, match="'p:1': 4 numbers, but 5 are due"):
+        bove.BoVE(**SMALL).fit(random_graphs(), vectors={"p:1": np.ones(4)})
+    with pytest.raises(bove.BoveError, match="finite"):
+        bove.BoVE(**SMALL).fit(random_graphs(), vectors={"p:1": [np.nan] * 5})
+
+
+def test_a_saved_model_gives_the_same_bags(fitted, tmp_path):
+    fitted.save(tmp_path / "model")
+    loaded = bove.BoVE.load(tmp_path / "model")
+    assert loaded.get_params() == fitted.get_params() and loaded.names_ == fitted.names_
+    for a, b in zip(loaded.transform(random_graphs(2)), fitted.transform(random_graphs(2)), strict=True):
+        np.testing.assert_array_equal(a, b)
+    with pytest.raises(bove.BoveError, match="no such file"):
+        bove.BoVE.load(tmp_path / "none")
+    damaged = (tmp_path / "model").read_bytes().replace(b"p:1", b"p:9")
+    (tmp_path / "damaged").write_bytes(damaged)
+    with pytest.raises(bove.BoveError, match="made with other names"):
+        bove.BoVE.load(tmp_path / "damaged")
+
+
+def test_a_graph_of_one_node_and_one_of_ten_thousand():
+    (one,) = bove.BoVE(**SMALL).fit_transform([bove.Graph([["a"]], [["loop", 0, 0]])])
+    assert one.shape == (1, 5) and one.any()
+    rng = np.random.default_rng(0)
+    n = 10_000
+    edges = [(f"r{k}", i, j) for k in range(2) for i, j in rng.integers(n, size=(n, 2))]
+    large = bove.Graph([[f"p:{i % 50}"] for i in range(n)], edges)
+    model = bove.BoVE(rank=8, alpha=1, lambda_P=1, lambda_E=1, max_rounds=3)
+    (bag,) = model.fit_transform([large])
+    assert bag.shape == (n, 8) and np.isfinite(bag).all()
+    assert model.score_reconstruction([large]).properties > 0.1
+
+
+def test_graphs_without_properties_need_another_start():
+    ring = bove.from_triples([(i, "next", (i + 1) % 6) for i in range(6)], own_property=False)
+    with pytest.raises(bove.BoveError, match="no node has a property"):
+        bove.BoVE(**SMALL).fit([ring])
+    for init in ("random", "eigenvectors"):
+        model = bove.BoVE(**{**SMALL, "rank": 6, "max_rounds": 60}, init=init, e_step="single").fit([ring])
+        (bag,) = model.bags_
+        scores = model.score_edges(bag, "next")
+        want = dense(ring, model.names_)[1][0]
+        assert scores[want == 1].min() > scores[want == 0].max()
+    with pytest.raises(bove.BoveError, match="no relation 'last'; it has: next"):
+        model.score_edges(bag, "last")
+
+
+def test_graphs_without_edges_are_their_properties():
+    graphs = [bove.Graph([["a:1"], ["a:2"], ["a:1", "a:2"]]), bove.Graph([["a:3"]])]
+    model = bove.BoVE(**SMALL).fit(graphs)
+    P = model.properties_
+    want = dense(graphs[0], model.names_)[0].T @ P @ np.linalg.inv(P.T @ P + 0.4 * np.eye(5))
+    np.testing.assert_allclose(model.transform(graphs)[0], want, atol=1e-9)
+    assert model.relations_.shape == (0, 5, 5)
+
+
+def test_penalties_that_leave_nothing_are_warned_of():
+    with pytest.warns(bove.BoveWarning, match=r"explains 0.00% of the .* lower both"):
+        bove.BoVE(rank=3).fit(random_graphs())
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"rank": 0}, "rank 0: must be at least 1"),
+        ({"penalty_P": "nuclear"}, "penalty_P nuclear: no penalty for P"),
+        ({"trainer": "adam"}, "trainer adam: must be one of als, sgd"),
+        ({"init": "ones"}, "init ones: must be one of"),
+        ({"e_step": "double"}, "e_step double: must be one of"),
+        ({"iterations": 0}, "iterations 0: must be at least 1"),
+        ({"energy": 0}, "energy 0: must be above 0"),
+        ({"trainer": "sgd", "batch_graphs": 0}, "batch_graphs 0: must be at least 1"),
+        ({"trainer": "sgd", "init": "random"}, "init 'random': only for trainer 'als'"),
+    ],
+)
+def test_settings_that_can_not_be_are_refused_by_their_names(given, said):
+    with pytest.raises(bove.BoveError) as caught:
+        bove.BoVE(**{**SMALL, **given}).fit(random_graphs())
+    assert said in str(caught.value)
+
+
+def test_nothing_to_learn_from_is_refused():
+    for graphs in ([], [bove.Graph()]):
+        with pytest.raises(bove.BoveError, match="no node"):
+            bove.BoVE(**SMALL).fit(graphs)
+
+
+def test_bags_serve_in_a_pipeline_and_settings_are_searched():
+    rng = np.random.default_rng(0)
+    graphs, classes = [], []
+    for i in range(40):
+        n, forth = int(rng.integers(4, 9)), i % 2
+        edges = [("r", *((j, j + 1) if forth else (j + 1, j))) for j in range(n - 1)]
+        graphs.append(bove.Graph([[f"end:{j == 0}"] for j in range(n)], edges))
+        classes.append(forth)
+    first = FunctionTransformer(lambda bags: np.stack([bag[0] / np.linalg.norm(bag[0]) for bag in bags]))
+    whole = make_pipeline(
+        bove.BoVE(**SMALL).set_params(iterations=30, max_rounds=6), first, LogisticRegression(C=100)
+    )
+    search = GridSearchCV(whole, {"bove__alpha": [0.0, 2.0]}, cv=2).fit(graphs, classes)
+    means = search.cv_results_["mean_test_score"]
+    # without relations the first nodes of all graphs are alike
+    assert means[0] == pytest.approx(0.5) and means[1] > 0.9
+
+
+def test_the_names_of_the_package_are_those_of_its_types():
+    stub = Path(bove.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    typed = {line.rsplit(" ", 1)[1] for line in stub.split("\n") if line}
+    assert typed == set(bove.__all__)
+    for name in bove.__all__:
+        assert getattr(bove, name) is not None
+        assert name in dir(bove)
+    with pytest.raises(AttributeError, match="'nothing'"):
+        bove.nothing  # noqa: B018

@@ -1,0 +1,189 @@
+"""Graphs, their arrays and their readers: what is kept, counted and refused."""
+
+import json
+
+import networkx as nx
+import numpy as np
+import pytest
+from tiny_treebank import count_and_encode, tiny_sentences, write_treebank
+
+import bove
+from bove.api.readers import from_sentence
+from bove.text.graphs import load_graphs
+from bove.text.vocabulary import Vocabulary
+
+DOG = bove.Graph([["word:dog", "pos:NN"], ["word:barks"], []], [["SBJ", 1, 0], ("loop", 2, 2)], "s1")
+
+
+def cells(corpus):
+    """Each graph's properties by node and its edges, by name."""
+    arrays, names, found = corpus.arrays, corpus.names, []
+    for s in range(len(corpus)):
+        first, last = arrays.token_offsets[s : s + 2]
+        owned = [arrays.properties[slice(*arrays.property_offsets[t : t + 2])] for t in range(first, last)]
+        arcs = range(*arrays.arc_offsets[s : s + 2])
+        edges = {
+            (
+                names.relations[arrays.arc_relation[a]],
+                arrays.arc_head[a] - first,
+                arrays.arc_dependent[a] - first,
+            )
+            for a in arcs
+        }
+        found.append(([{names.properties[row] for row in rows} for rows in owned], edges))
+    return found
+
+
+def test_arrays_have_what_the_graphs_have_and_repetitions_count_once():
+    several = bove.Graph([["a", "a"], ["b:1"]], [["x", 0, 1], ["y", 0, 1], ["x", 0, 1], ["x", 1, 0]])
+    graphs = [DOG, bove.Graph(), several, bove.Graph([[]])]
+    corpus = bove.Corpus.of(iter(graphs))
+    assert cells(corpus) == [(list(map(set, g.nodes)), set(g.edges)) for g in graphs]
+    assert corpus.repeated == 1 and several.nodes[0] == ("a",)
+    assert corpus.arrays.ids == ("s1", "2", "3", "4")
+    assert corpus.names.relations == ("x", "SBJ", "loop", "y")
+    kinds = {name: corpus.names.properties[slice(*rows)] for name, rows in corpus.names.groups.items()}
+    assert kinds == {
+        "property:word": ("word:barks", "word:dog"), "property:pos": ("pos:NN",), "property:": ("a",),
+        "property:b": ("b:1",),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: bove.Graph(["dog"]), "node 0 is the text 'dog'"),
+        (lambda: bove.Graph([[3]]), "3 is no property"),
+        (lambda: bove.Graph([[]], ["SBJ"]), "'SBJ' is no edge"),
+        (lambda: bove.Graph([[]], [[1, 0, 0]]), "1 is no label"),
+        (lambda: bove.Graph([[]], [["x", 0, 1]], "g"), "graph 'g': an edge 'x' of node 1, but there are 1"),
+        (lambda: bove.Graph([[]], [["x", -1, 0]]), "of node -1"),
+        (lambda: bove.Graph([[]], [["x", 0.5, 0]]), "0.5 is no node"),
+        (lambda: bove.Graph([[]], names=["a", "b"]), "2 names for 1 nodes"),
+        (lambda: bove.Graph([[]], names=["a"]).add_node("x"), "a node without a name"),
+        (lambda: bove.Graph([[]]).add_node("x", name="a"), "other nodes have none"),
+        (lambda: bove.Corpus.of(DOG), "put it in a list"),
+        (lambda: bove.Corpus.of([DOG, np.eye(2)]), "item 1 is ndarray, not a Graph"),
+        (lambda: bove.Corpus.of(3), "int is given"),
+        (lambda: bove.from_networkx(np.eye(2)), "ndarray is no networkx graph"),
+        (lambda: bove.from_networkx(nx.path_graph(2), ["colour"]), "no node has the attribute 'colour'"),
+        (lambda: bove.from_triples([("a", "b")]), "is no triple"),
+        (lambda: bove.from_triples([("a", "r", "b")], {"a": "x"}), "the text 'x'"),
+    ],
+)
+def test_what_can_not_be_a_graph_is_refused_in_one_line(make, said):
+    with pytest.raises(bove.BoveError) as caught:
+        make()
+    assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_renumbering_keeps_what_is_known_and_counts_the_rest():
+    corpus = bove.Corpus.of([DOG, bove.Graph([["word:dog", "word:cat"]], [["new", 0, 0]])])
+    names = bove.Corpus.of([DOG]).names
+    got, unseen = corpus.numbered_as(names)
+    kept = [([{"word:dog", "pos:NN"}, {"word:barks"}, set()], set(DOG.edges)), ([{"word:dog"}], set())]
+    assert cells(got) == kept
+    assert unseen.properties == {"word:cat": 1} and unseen.relations == {"new": 1}
+    got, unseen = corpus.numbered_as(names, {"word:cat": [1.0, 2.0], "word:fish": [0, 0]})
+    assert not unseen.properties and got.arrays.extra.tolist() == [[1, 2]]
+    assert got.arrays.properties.max() == len(names.properties)
+    assert cells(got.without_extra()) == kept
+
+
+def test_json_lines_come_back_as_they_went(tmp_path):
+    named = bove.Graph([["a"], []], [["x", 1, 0]], names=["n", 7])
+    graphs = [DOG, bove.Graph(), named, bove.Graph([["ü:\u2028\n\t"]], id="é")]
+    bove.write_json_lines(graphs, tmp_path / "g.jsonl")
+    assert list(bove.read_json_lines(tmp_path / "g.jsonl")) == graphs
+    with pytest.raises(bove.BoveError, match="can not name a node"):
+        bove.write_json_lines([bove.Graph([[]], names=[(1, 2)])], tmp_path / "h")
+    assert not (tmp_path / "h").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("[]", "not a JSON object"),
+        ("{}", "no key 'nodes'"),
+        ('{"nodes": [], "edge": []}', "unknown key 'edge'"),
+        ('{"nodes": 1}', "'nodes' is no list"),
+        ('{"nodes": ["word"]}', "'word' among the nodes is no list"),
+        ('{"nodes": [[1]]}', "1 is no property"),
+        ('{"nodes": [[]], "edges": [["x", 0]]}', "is no edge"),
+        ('{"nodes": [[]], "edges": [["x", 0, 1]]}', "of node 1"),
+        ('{"nodes": [[]], "edges": [["x", 0.5, 0]]}', "0.5 is no node"),
+        ('{"nodes": [[]], "id": 3}', "id 3 is no text"),
+        ('{"nodes": [[]], "names": [[]]}', "names no node"),
+        ('{"nodes": [["\\ud800"]]}', "surrogate"),
+        ('{"nodes": [', "not JSON"),
+    ],
+)
+def test_a_damaged_line_is_named(tmp_path, line, said):
+    path = tmp_path / "g.jsonl"
+    path.write_text(f'{{"nodes": []}}\n\n{line}\n', encoding="utf-8")
+    with pytest.raises(bove.BoveError) as caught:
+        list(bove.read_json_lines(path))
+    assert f"{path}, line 3: " in str(caught.value) and said in str(caught.value)
+
+
+def test_trees_are_graphs_of_words_tags_and_labels(tmp_path):
+    write_treebank(tmp_path / "t.conllu", tiny_sentences())
+    graphs = list(bove.read_conll(tmp_path / "t.conllu", adjacency=False))
+    assert graphs[1].nodes[1] == ("word:dog", "pos:NN")
+    assert graphs[1].edges == [("NMOD", 1, 0), ("SBJ", 2, 1), ("NMOD", 4, 3), ("OBJ", 2, 4), ("P", 2, 5)]
+    whole = list(bove.read_conll(tmp_path / "t.conllu"))
+    assert whole[1].edges == [*graphs[1].edges, *(("ADJACENCY", i, i + 1) for i in range(5))]
+    assert whole == [from_sentence(sentence) for sentence in tiny_sentences()]
+
+
+def test_sentences_in_a_vocabulary_are_the_graphs_that_the_workflow_makes(tmp_path):
+    write_treebank(tmp_path / "t.conllu", tiny_sentences())
+    count_and_encode(tmp_path)
+    corpus = bove.Corpus.of_sentences(tiny_sentences(), Vocabulary.load(tmp_path / "vocabulary"))
+    made = load_graphs(tmp_path / "g")
+    for name in ("properties", "property_offsets", "arc_relation", "arc_head", "arc_dependent"):
+        np.testing.assert_array_equal(getattr(corpus.arrays, name), getattr(made, name))
+    assert cells(corpus)[1][0][1] == {"word:dog", "pos:NN"}
+
+
+def test_networks_of_every_kind():
+    directed = nx.MultiDiGraph(name="net")
+    directed.add_node("a", colour="red", size=None, tags=["x", "y"])
+    directed.add_node(5, colour="blue")
+    directed.add_edge("a", 5, label="likes")
+    directed.add_edge("a", 5, label="hates")
+    directed.add_edge(5, 5)
+    graph = bove.from_networkx(directed)
+    assert graph.nodes == [("colour:red", "tags:x", "tags:y"), ("colour:blue",)]
+    assert graph.edges == [("likes", 0, 1), ("hates", 0, 1), ("edge", 1, 1)]
+    assert graph.names == ["a", 5] and graph.id == "net"
+    assert bove.from_networkx(directed, "tags").nodes == [("tags:x", "tags:y"), ()]
+    assert bove.from_networkx(directed, lambda key, data: [f"key:{key}"]).nodes == [("key:a",), ("key:5",)]
+    assert bove.from_networkx(directed, [], label=None).edges == [("edge", 0, 1)] * 2 + [("edge", 1, 1)]
+    both = bove.from_networkx(nx.Graph([(0, 1), (1, 1)]))
+    assert both.edges == [("edge", 0, 1), ("edge", 1, 0), ("edge", 1, 1)]
+    assert len(bove.from_networkx(nx.Graph())) == 0
+
+
+def test_triples_are_one_graph(tmp_path):
+    (tmp_path / "t.tsv").write_text("a\tr\tb\n\nb\ts\ta\r\na\tr\tb\nc\tr\tc\n", encoding="utf-8")
+    (tmp_path / "p.tsv").write_text("a\tcolour:red\na\tsize:2\nz\tcolour:red\n", encoding="utf-8")
+    graph = bove.read_triples(tmp_path / "t.tsv", tmp_path / "p.tsv")
+    assert graph.names == ["a", "b", "c", "z"]
+    assert graph.nodes == [
+        ("node:a", "colour:red", "size:2"), ("node:b",), ("node:c",), ("node:z", "colour:red"),
+    ]  # fmt: skip
+    assert graph.edges == [("r", 0, 1), ("s", 1, 0), ("r", 0, 1), ("r", 2, 2)]
+    assert bove.Corpus.of([graph]).repeated == 1
+    assert bove.read_triples(tmp_path / "t.tsv", own_property=False).nodes == [(), (), ()]
+    for bad in ("a\tr\n", "a\t\tb\n", "a\tr\tb\tc\n"):
+        (tmp_path / "bad").write_text(f"a\tr\tb\n{bad}", encoding="utf-8")
+        with pytest.raises(bove.BoveError, match=r"bad, line 2: . cells, but 3 are due"):
+            bove.read_triples(tmp_path / "bad")
+
+
+def test_the_json_of_the_manual_is_read(tmp_path):
+    record = {"nodes": [["word:dog", "pos:NN"], ["word:barks"]], "edges": [["SBJ", 1, 0]]}
+    (tmp_path / "g.jsonl").write_text(json.dumps(record), encoding="utf-8")
+    (graph,) = bove.read_json_lines(tmp_path / "g.jsonl")
+    assert graph.edges == [("SBJ", 1, 0)] and len(graph) == 2
