@@ -96,7 +96,11 @@ class AlsTrainer:
         self.threads = threads
 
     def rounds(self, state: AlsState) -> Iterator[AlsState]:
-        """Train on from `state`, yielding the new one after each round; BoveError where L is not finite."""
+        """Train on from `state`, yielding the new one after each round.
+
+        Raises:
+            BoveError: L is not finite, or below 0.
+        """
         s = self.settings
         dtype = state.P.dtype
         plan = plan_batches(self.corpus.lengths, s.batch_tokens)
@@ -125,14 +129,20 @@ class AlsTrainer:
         )  # fmt: skip
         row |= {"r_iterations": solved.iterations, "r_residual": solved.residual}
         row |= {"p_iterations": p_iterations, "p_residual": p_residual}
-        if not np.isfinite(row["total"]):
-            raise BoveError(
-                f"training: L is not finite in round {row['round']}; the last good round is kept: "
-                "raise lambda_P, lambda_R or lambda_E, or train with dtype float64"
-            )
+        self._check(row)
         before = state.log[-1]["total"] if state.log else np.inf
         finished = not restart and before - row["total"] < s.tolerance * before < np.inf
         return AlsState(P, solved.R, E, state.round + 1, (*state.log, row), finished)
+
+    def _check(self, row) -> None:
+        """Raise where L is no number, or so far below 0 that rounding has swamped this sum of squares."""
+        nothing = self.W.nnz + self.settings.alpha * len(self.corpus.arc_head)  # L of empty bags
+        if not row["total"] >= -1e-3 * nothing or not np.isfinite(row["total"]):
+            fault = "below 0" if row["total"] < 0 else "not finite"
+            raise BoveError(
+                f"training: L is {fault} in round {row['round']}; the last good round is kept: "
+                "raise lambda_P, lambda_R or lambda_E, or train with dtype float64"
+            )
 
     def _p_step(self, WE, G, P, workers) -> tuple[np.ndarray, int, float]:
         """P with the iterations and the residual it took (none where it has a closed form)."""

@@ -8,7 +8,9 @@
 
 on the factors R_k = U_k V_kᵀ: with S = E U and T = E V, F_k = X_k − S_k T_kᵀ and the sum is
 Σ_k F_k T_k U_kᵀ + F_kᵀ S_k V_kᵀ. A graph whose change does not shrink is damped, and in the end falls
-back to the averaged step.
+back to the averaged step. So does a graph that ends so far from E¹ = WᵀP D⁻¹ that E = 0 explains it better:
+
+    L_s(E) <= L_s(0)  needs  lambda_E ‖E − E¹‖² <= ‖E − E¹‖²_D <= alpha nnz(X_s) + ‖E¹‖²_D.
 """
 
 from collections.abc import Callable
@@ -87,6 +89,7 @@ class FixedPoint:
         first = np.concatenate([P.T, relations.U, relations.V], axis=1)
         solved = solve_spd(D, first, "inference", "lambda_E").astype(P.dtype)
         c, Q = len(P), relations.U.shape[1]
+        self.P, self.lambda_E = P, lambda_E
         self.PD = solved[:, :c].T.copy()
         self.UV = np.concatenate([relations.U, relations.V], axis=1)
         self.UVD = solved[:, c : c + 2 * Q].T.copy()
@@ -123,9 +126,18 @@ class FixedPoint:
             if not keep.all():
                 rows = np.repeat(keep, n)
                 part, active, now, base = part.select(keep), active[keep], now[rows], base[rows]
-        if lost and self.fallback:
-            self._fall_back(batch, np.array(sorted(lost)), E, used, change, iterations, tolerance)
+        lost = np.union1d(lost, self._astray(E, first, batch)).astype(np.int64)
+        if len(lost) and self.fallback:
+            self._fall_back(batch, lost, E, used, change, iterations, tolerance)
         return Inferred(E, used, change)
+
+    def _astray(self, E, first, batch):
+        """The graphs of which E = 0 is a better bag, for sure; one that grows to the last may end as such."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            far = self.lambda_E * np.square(E - first, dtype=np.float64).reshape(batch.size, -1).sum(axis=1)
+        near = (first * (batch.W @ self.P)).reshape(batch.size, -1).sum(axis=1, dtype=np.float64)
+        arcs = np.bincount(batch.graph, minlength=batch.size)
+        return np.flatnonzero(~(far <= (1 + 1e-3) * (float(self.alpha) * arcs + near)))
 
     def _pull(self, E, batch):
         """[b n, r] Σ_k (F_k T_k U_kᵀ + F_kᵀ S_k V_kᵀ) D⁻¹."""

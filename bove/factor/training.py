@@ -173,12 +173,6 @@ def findings(
         groups: the terms of L that are about properties.
     """
     found = _shrunk(rows[-1], R, settings, corpus, groups)
-    if below := [str(row["round"]) for row in rows if row["total"] < 0]:
-        found.append(
-            f"L, a sum of squares, is below 0 after round {', '.join(below)}: token vectors grew so large "
-            "that rounding swamped it; do not trust this model; raise lambda_R or lambda_E, or train with "
-            "dtype float64"
-        )
     if isinstance(settings, AlsSettings):
         found += _limits(rows, settings)
     return found

@@ -124,10 +124,10 @@ def test_a_step_that_runs_out_of_iterations_is_told_once_with_what_to_raise(buil
         assert line.endswith(f"by a residual of {worst:.1e}; raise {advice}")
 
 
-def test_a_loss_below_0_is_told_with_its_round(built, capsys, monkeypatch):
-    assert not bove(*command(built, "sound"))
-    assert "below 0" not in capsys.readouterr().err
+def test_a_loss_below_0_ends_the_training_and_no_model_is_written(built, capsys, monkeypatch):
     terms = als.terms
     monkeypatch.setattr(als, "terms", lambda **given: {**(row := terms(**given)), "total": -row["total"]})
-    assert not bove(*command(built, "swamped", "--max-rounds", 1))
-    assert "L, a sum of squares, is below 0 after round 1" in capsys.readouterr().err
+    assert bove(*command(built, "swamped", "--max-rounds", 2)) == 2
+    said = capsys.readouterr().err.strip().split("\n")[-1]
+    assert "training: L is below 0 in round 1" in said and "float64" in said
+    assert not (built / "swamped").exists()

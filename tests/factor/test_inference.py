@@ -104,6 +104,23 @@ def test_a_graph_that_damping_can_not_save_falls_back_to_the_averaged_step():
     np.testing.assert_allclose(E, want)
 
 
+def test_a_graph_that_still_grows_when_its_iterations_end_falls_back_too():
+    rng = np.random.default_rng(5)
+    corpus, _ = make_corpus(rng, [7, 7])
+    P, R = model(rng, size=30.0)
+    kernel = EStep(P, P.T @ P, R, 5.0, 1.0)
+    grown, _, _ = infer_all(
+        lambda b: FixedPoint(P, P.T @ P, compress(R, 1), 5.0, 1.0).infer(b, iterations=3, tolerance=1e-3),
+        corpus, 5,
+    )  # fmt: skip
+    assert np.square(grown).sum() > 1e6
+    fast = FixedPoint(P, P.T @ P, compress(R, 1), 5.0, 1.0, lambda: kernel)
+    E, _, _ = infer_all(lambda b: fast.infer(b, iterations=3, tolerance=1e-3), corpus, 5)
+    want, _, _ = infer_all(lambda b: infer_averaged(kernel, b, iterations=3, tolerance=1e-3), corpus, 5)
+    np.testing.assert_allclose(E, want)
+    assert np.square(E).sum() < 1e3
+
+
 def test_convergence_is_judged_by_token_and_graphs_leave_one_by_one():
     new = np.array([[100.0, 0], [0.01, 0], [1, 0], [1, 0]])
     old = np.array([[100.0, 0], [0.02, 0], [1, 0], [1, 0]])

@@ -91,7 +91,7 @@ rule contamination:
         columns=CONFIG["treebank"]["columns"],
         encoding=CONFIG["treebank"]["encoding"],
         development=development_flags(),
-        folder=f"{RUN}/tables",
+        folder=lambda wildcards, output: os.path.dirname(output.tables[0]),
         code=fingerprint("bove.cli.contamination"),
     shell:
         "bove contamination --pairs {input.pairs:q} {params.development} --treebank {input.treebank:q}"

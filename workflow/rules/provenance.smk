@@ -2,38 +2,8 @@
 import hashlib
 
 RECORD = f"{RUN}/tables/run.json"
-
-
-def read_files():
-    """Every file that some job reads from outside, by its key; vectors are left out, for they know their hash."""
-    unread = ("vectors.",) if PARSED else ("vectors.", "parser.")
-    if not (PARSED and PARSER["source"] == "train"):
-        unread += ("treebank.dev",)
-    return {
-        key: located(value)
-        for key, value in sources.references(CONFIG)
-        if not key.startswith(unread)
-    }
-
-
-def recorded(stage, file, wanted):
-    """A file of a stage for each variant that has one of its own, by the variant's name."""
-    found = {}
-    for variant in VARIANTS:
-        home = HOMES.folder(stage, variant.folder)
-        if variant.kind != "select" and home == variant.folder and wanted(variant):
-            found[variant.folder.rstrip("/") or "run"] = f"{RUN}/{home}{file}"
-    return found
-
-
-def named_flags(flag, files):
-    """Command-line flags of files by their names."""
-    words = [f"{name}={file}" for name, file in files.items()]
-    return shlex.join([flag, *words]) if words else ""
-
-
 RECORDED = {
-    "input": read_files(),
+    "input": read_files(PARSED),
     "vocabulary": recorded("vocabulary", "vocabulary.json", lambda variant: True),
     "vectors": recorded(
         "vectors",

@@ -115,3 +115,29 @@ def training_files(variant):
     """Log and times of a variant's training."""
     home = HOMES.folder("model", variant)
     return [f"{RUN}/{home}model/{file}" for file in ("log.csv", "times.csv")]
+
+
+def read_files(parsed):
+    """Every file that some job reads from outside, by its key; vectors are left out, for they know their hash."""
+    unread = ("vectors.",) if parsed else ("vectors.", "parser.", "treebank.dev")
+    return {
+        key: located(value)
+        for key, value in sources.references(CONFIG)
+        if not key.startswith(unread)
+    }
+
+
+def recorded(stage, file, wanted):
+    """A file of a stage for each variant that has one of its own, by the variant's name."""
+    found = {}
+    for variant in VARIANTS:
+        home = HOMES.folder(stage, variant.folder)
+        if variant.kind != "select" and home == variant.folder and wanted(variant):
+            found[variant.folder[:-1] or "run"] = f"{RUN}/{home}{file}"
+    return found
+
+
+def named_flags(flag, files):
+    """Command-line flags of files by their names."""
+    words = [f"{name}={file}" for name, file in files.items()]
+    return shlex.join([flag, *words]) if words else ""
