@@ -38,6 +38,7 @@ STAGES = {
     "training": "show how L fell in training, in a table and a figure",
     "explain": "show word by word how two sentences are aligned",
     "neighbours": "find the training words nearest to a word in its sentence",
+    "search": "find the sentences of a file of bags that answer a query best",
     "overview": "say what a run is made of, in tables",
     "pages": "turn tables in Markdown into pages of HTML",
     "figures": "look inside a run: scores, iterations, relations, token vectors",
