@@ -21,6 +21,12 @@ PAIRS = [
 ]
 NOTHING = Sentence("none")
 TREES = {"x": CHASED, "y": TURNED, "z": NOTHING}
+DIFFERENCES = (
+    "task,dataset,subset,metric,system,against,difference,low,high,p_value,p_adjusted\n"
+    "similarity,sts,a,pearson,bove,word-vectors,0.1,0.05,0.2,0.001,0.04\n"
+    "similarity,sts,b,pearson,bove,word-vectors,-0.1,-0.2,0.05,0.04,0.06\n"
+    "similarity,sts,mean,pearson,bove,word-vectors,,,,,\n"
+)
 RESULTS = (
     "task,dataset,subset,system,n_pairs,n_scored,n_empty,metric,value,low,high\n"
     "similarity,sts,a,bove,3,3,0,pearson,0.5,0.4,0.6\n"
@@ -57,6 +63,7 @@ def folder(tmp_path_factory):
     bags = " ".join(f"{system}={folder}/{system}" for system in SYSTEMS)
     assert not main(f"score --pairs {folder}/pairs --bags {bags} --output {folder}/scores".split())
     (folder / "results.csv").write_text(RESULTS, encoding="utf-8")
+    (folder / "differences.csv").write_text(DIFFERENCES, encoding="utf-8")
     return folder
 
 
@@ -65,7 +72,11 @@ def commands(folder, bare=""):
     bags = " ".join(f"{system}={folder}/{system}{bare}" for system in SYSTEMS)
     tokens = f"--pairs {folder}/pairs --sentences {folder}/trees --bags {bags}"
     return {
-        "results": (f"--results {folder}/results.csv --name sts STS", ["similarity", "entailment"]),
+        "results": (
+            f"--results {folder}/results.csv --differences {folder}/differences.csv --confidence 0.95 "
+            f"--name sts STS",
+            [f"{task}{kind}" for task in ("similarity", "entailment") for kind in ("", "-differences")],
+        ),
         "scores": (f"--scores {folder}/scores", ["scores-sts"]),
         "iterations": (f"--report STS {folder}/report --iterations 30 --tolerance 1e-3", ["iterations"]),
         "relations": (f"--model {folder}/model/model.safetensors", ["relations"]),
@@ -96,6 +107,10 @@ def test_only_the_metric_that_counts_is_drawn(folder, tmp_path):
     svg = (tmp_path / "similarity.svg").read_text(encoding="utf-8")
     assert ">STS (development)</text>" in svg and ">undefined</text>" in svg
     assert ">no data set of this task</text>" in (tmp_path / "entailment.svg").read_text(encoding="utf-8")
+    nothing = (tmp_path / "entailment-differences.svg").read_text(encoding="utf-8")
+    assert ">nothing to compare</text>" in nothing
+    compared = (tmp_path / "similarity-differences.svg").read_text(encoding="utf-8")
+    assert ">bove against word-vectors</text>" in compared and ">undefined</text>" in compared
 
 
 @pytest.mark.parametrize("bare", ["", "-bare"])

@@ -123,15 +123,25 @@ def drawn_lines(axes, n_points=None):
 def test_a_result_is_a_marker_on_its_interval_and_summaries_stand_below_a_line():
     [axes] = figure(*FIGURES["results"]).axes
     assert [label.get_text() for label in axes.get_yticklabels()][::2] == ["images", "tweets"]
-    markers = {
-        (line.get_label(), line.get_xdata()[0]) for line in drawn_lines(axes, 1) if line.get_marker() in "os"
+    markers = {(line.get_marker(), line.get_xdata()[0]) for line in drawn_lines(axes, 1)} - {("None", 0.4)}
+    assert markers == {("o", 0.5), ("s", 0.55), ("s", 0.4), ("s", 0.475)}
+    legend = {
+        line.get_label(): line.get_marker() for line in drawn_lines(axes, 0) if line.get_marker() in "os"
     }
-    assert markers == {("word-vectors", 0.5), ("bove", 0.55), ("bove", 0.4), ("bove", 0.475)}
+    assert legend == {"word-vectors": "o", "bove": "s"}
     spans = {tuple(line.get_xdata()) for line in drawn_lines(axes, 2) if line.get_linewidth() > 2}
     assert spans == {(0.45, 0.56), (0.5, 0.6), (0.47, 0.52), (0.45, 0.5)}
     [divide] = [line for line in axes.lines if line.get_linestyle() == ":"]
     assert list(divide.get_ydata()) == [2.5, 2.5]
     assert [(text.get_text(), text.get_position()[1]) for text in axes.texts] == [("undefined", 2)]
+
+
+def test_a_difference_that_is_not_sure_is_a_hollow_marker_and_0_is_a_line():
+    rows = Rows("STS", {"a": {"b - c": Value(0.1, 0.05, 0.2)}, "m": {"b - c": Value(-0.1, -0.2, 0.1, False)}})
+    [axes] = figure(draw_results, [rows], ["b - c"], "difference", True).axes
+    fills = {line.get_xdata()[0]: line.get_markerfacecolor() for line in drawn_lines(axes, 1)}
+    assert fills[-0.1] == "white" != fills[0.1]
+    assert [0, 0] in [list(line.get_xdata()) for line in axes.lines]
 
 
 def test_a_task_without_data_sets_is_said_to_have_none():

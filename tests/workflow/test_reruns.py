@@ -112,6 +112,7 @@ def test_the_run_has_its_tables_and_its_configuration(finished):
     assert stored["model"]["als"]["tolerance"] == 0.001
     assert sorted(path.name for path in (results / "ablations" / "once").iterdir()) == ["bags", "scores"]
     figures = {"similarity", "entailment", "iterations", "relations"}
+    figures |= {"similarity-differences", "entailment-differences"}
     figures |= {f"{kind}-{dataset}" for kind in ("scores", "tokens") for dataset in ("sts", "snli")}
     found = {path.name for path in (results / "figures").iterdir()}
     assert found == {f"{name}.{e}" for name in figures for e in ("svg", "png")} | {"relations.csv"}
@@ -173,7 +174,7 @@ def test_the_report_shows_every_figure_and_table_with_a_description_and_loads_no
         assert "<p>" in result["caption"] and "{{" not in result["caption"], name
         assert result["labels"]["what"] and result["data_uri"].startswith("data:"), name
     categories = embedded(text, "categories")
-    assert [name[0] for name in sorted(categories)] == ["1", "2", "3", "4", "5", "6"]
+    assert [name[0] for name in sorted(categories)] == ["1", "2", "3", "4", "5", "6", "7"]
     description = embedded(text, "workflow_desc")
     assert "run small" in description and "min_relations: 20" in description
     assert "system-message" not in description

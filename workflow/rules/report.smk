@@ -1,7 +1,12 @@
 # Figures that look inside a run, and pages that show its tables in the report.
+COMPARED = {
+    "similarity": ("results", "Similarity: values and intervals"),
+    "entailment": ("results", "Entailment: values and intervals"),
+    "similarity-differences": ("differences", "Similarity", "differences"),
+    "entailment-differences": ("differences", "Entailment", "differences"),
+}
 FIGURES = [
-    *figure_files("similarity"),
-    *figure_files("entailment"),
+    *(file for name in COMPARED for file in figure_files(name)),
     *(file for name in CONFIG["datasets"] for file in figure_files(f"scores-{name}")),
     *(file for name in looked_into() for file in figure_files(f"tokens-{name}")),
     *(
@@ -68,18 +73,13 @@ rule pages:
 rule figure_results:
     input:
         results=f"{RUN}/tables/scores.csv",
+        differences=f"{RUN}/tables/differences.csv",
     output:
-        reported(
-            f"{RUN}/figures/similarity.svg",
-            "results",
-            "Similarity: values and intervals",
-        ),
-        reported(
-            f"{RUN}/figures/entailment.svg",
-            "results",
-            "Entailment: values and intervals",
-        ),
-        multiext(f"{RUN}/figures/", "similarity.png", "entailment.png"),
+        [
+            reported(f"{RUN}/figures/{name}.svg", *where)
+            for name, where in COMPARED.items()
+        ],
+        [f"{RUN}/figures/{name}.png" for name in COMPARED],
     log:
         f"{RUN}/logs/figures/results.log",
     benchmark:
@@ -92,11 +92,13 @@ rule figure_results:
         runtime=10,
     params:
         names=dataset_names(),
+        confidence=CONFIG["statistics"]["confidence"],
         development=development_flags(),
         folder=folder,
         code=fingerprint("bove.cli.figures.results"),
     shell:
-        "bove figures results --results {input.results:q} {params.names} {params.development}"
+        "bove figures results --results {input.results:q} --differences {input.differences:q}"
+        " --confidence {params.confidence} {params.names} {params.development}"
         " --output {params.folder:q} --log {log:q}"
 
 

@@ -7,13 +7,15 @@ CATEGORIES = {
     "parser": "2. Parser",
     "training": "3. Training",
     "results": "4. Results",
-    "ablations": "5. Ablations",
-    "inside": "6. Looking inside",
+    "differences": "5. Differences",
+    "ablations": "6. Ablations",
+    "inside": "7. Looking inside",
 }
 
 # Captions and the description of the workflow read the resolved configuration here.
 config["run"] = CONFIG["run"]
 config |= {key: CONFIG["inference"][key] for key in ("iterations", "tolerance")}
+config |= CONFIG["statistics"]
 config["summary"] = summary(CONFIG)
 config["text"] = yaml.safe_dump(
     CONFIG, sort_keys=False, allow_unicode=True, default_flow_style=None, width=60

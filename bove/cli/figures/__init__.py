@@ -4,7 +4,7 @@ import argparse
 from importlib import import_module
 
 KINDS = {
-    "results": "results of every system on every subset, with intervals",
+    "results": "results and differences of the systems on every subset, with intervals",
     "scores": "scores by gold score or label",
     "iterations": "iterations of inference against the length of sentences",
     "relations": "singular values of the relation matrices",

@@ -1,7 +1,7 @@
-"""`bove figures results`: every system's value on every subset, with intervals, a figure a task."""
+"""`bove figures results`: systems on every subset and their differences, with intervals, for each task."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from bove.cli.outputs import add_development_argument, write_files
 from bove.errors import BoveError
@@ -11,13 +11,19 @@ from bove.evaluate.plots import figure_files
 from bove.evaluate.results import AGGREGATES
 from bove.files import read_lines
 
-NEEDED = ("task", "dataset", "subset", "system", "metric", "value")
-UNITS = {"similarity": ("Pearson's correlation", 1), "entailment": ("average precision (%)", 100)}
+COLUMNS = ("task", "dataset", "subset", "metric", "system", "low", "high")
+# Of each task: units of values and of differences, and the factor that gives them.
+UNITS = {
+    "similarity": ("Pearson's correlation", "difference in Pearson's correlation", 1),
+    "entailment": ("average precision (%)", "difference in average precision (percentage points)", 100),
+}
 
 
 def register(parser) -> None:
     add = parser.add_argument
-    add("--results", required=True, help="scores.csv of `bove tables`")
+    add("--results", required=True, metavar="FILE", help="scores.csv of `bove tables`")
+    add("--differences", required=True, metavar="FILE", help="differences.csv of `bove tables`")
+    add("--confidence", required=True, type=float, help="differences are sure where p is below 1 less this")
     add(
         "--name",
         nargs=2,
@@ -28,52 +34,67 @@ def register(parser) -> None:
         help="a data set's name above its panel (default: as in the file)",
     )
     add_development_argument(parser)
-    add("--output", required=True, help="folder that gets similarity.svg, entailment.svg and both as .png")
+    add("--output", required=True, help="folder that gets TASK and TASK-differences, each as .svg and .png")
 
 
 def run(args) -> None:
-    """Write the four files, each whole; of a task without data sets, the figure says so."""
-    rows = _read(args.results)
-    names = dict(args.names)
+    """Write the eight files, each whole; where there is nothing to show, the figure says so."""
+    values = _read(args.results, "value")
+    differences = _read(args.differences, "difference", "p_adjusted", "against")
     files: dict[str, bytes] = {}
-    for task, (unit, factor) in UNITS.items():
-        of_task = [row for row in rows if row["task"] == task and row["metric"] == METRICS[task]]
-        datasets = [
-            _panel(dataset, of_task, names.get(dataset, dataset), dataset in args.development, factor)
-            for dataset in dict.fromkeys(row["dataset"] for row in of_task)
-        ]
-        systems = list(dict.fromkeys(row["system"] for row in of_task))
-        drawn = figure_files(draw_results, datasets, systems, unit)
-        files |= {f"{task}.{kind}": content for kind, content in drawn.items()}
+
+    def add(name, *drawing):
+        drawn = figure_files(draw_results, *drawing)
+        files.update({f"{name}.{kind}": content for kind, content in drawn.items()})
+
+    for task, (unit, of_difference, factor) in UNITS.items():
+        add(task, *_panels(args, values, task, factor, lambda row: (row["system"], row["value"], True)), unit)
+        compared = _panels(args, differences, task, factor, lambda row: _difference(row, args.confidence))
+        add(f"{task}-differences", *compared, of_difference, True)
     write_files(args.output, files)
 
 
-def _read(path: str) -> list[dict]:
-    """Rows by column; `value`, `low` and `high` are numbers, None where empty."""
+def _difference(row: dict, confidence: float) -> tuple[str, float | None, bool]:
+    """Name, value, and whether a difference is sure."""
+    sure = row["p_adjusted"] is not None and row["p_adjusted"] < 1 - confidence
+    return f"{row['system']} against {row['against']}", row["difference"], sure
+
+
+def _read(path: str, value: str, *more: str) -> list[dict]:
+    """Rows by column; values, ends of intervals and p-values are numbers, None where empty."""
     table = csv.reader(f"{text}\n" for _, text in read_lines(path))
     header = next(table, [])
-    missing = [name for name in NEEDED if name not in header]
+    missing = [name for name in (*COLUMNS, value, *more) if name not in header]
     if missing:
-        raise BoveError(f"{path}, line 1: has no column '{missing[0]}'; give scores.csv of `bove tables`")
+        raise BoveError(f"{path}, line 1: has no column '{missing[0]}'; give the CSV of `bove tables`")
     rows = []
     for cells in table:
-        row = dict(zip(header, cells, strict=False))
+        row: dict = dict(zip(header, cells, strict=False))
         try:
             if len(cells) != len(header):
                 raise ValueError(f"{len(cells)} cells for {len(header)} columns")
-            for name in ("value", "low", "high"):
-                row[name] = float(row[name]) if row.get(name) else None
+            for name in {value, "low", "high", "p_adjusted"} & row.keys():
+                row[name] = float(row[name]) if row[name] else None
         except ValueError as e:
             raise BoveError(f"{path}, line {table.line_num}: {e}; make the tables again") from e
         rows.append(row)
     return rows
 
 
-def _panel(dataset: str, rows: Sequence[dict], name: str, development: bool, factor: float) -> Rows:
-    values: dict[str, dict[str, Value]] = {}
+def _panels(
+    args, rows: Sequence[dict], task: str, factor: float, shown: Callable[[dict], tuple]
+) -> tuple[list[Rows], list[str]]:
+    """A panel for each data set of a task, by the metric that counts, and the names of what is shown."""
+    names, found = dict(args.names), {}
+    systems: dict[str, None] = {}
     for row in rows:
-        if row["dataset"] == dataset:
-            ends = (None if row[key] is None else factor * row[key] for key in ("value", "low", "high"))
-            values.setdefault(row["subset"], {})[row["system"]] = Value(*ends)
-    summaries = [subset for subset in values if subset in AGGREGATES]
-    return Rows(f"{name} (development)" if development else name, values, summaries)
+        if (row["task"], row["metric"]) == (task, METRICS[task]):
+            system, value, sure = shown(row)
+            systems[system] = None
+            ends = (None if x is None else factor * x for x in (value, row["low"], row["high"]))
+            found.setdefault(row["dataset"], {}).setdefault(row["subset"], {})[system] = Value(*ends, sure)
+    panels = []
+    for dataset, values in found.items():
+        title = names.get(dataset, dataset) + (" (development)" if dataset in args.development else "")
+        panels.append(Rows(title, values, [subset for subset in values if subset in AGGREGATES]))
+    return panels, list(systems)
