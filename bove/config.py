@@ -215,10 +215,19 @@ def _explain(error) -> str:
         return f"configuration: {where}: {shown} is not allowed;{hint} allowed: {', '.join(map(str, rule))}"
     if error.validator in _RULES:
         return f"configuration: {where}: {shown} is not allowed; allowed: {_RULES[error.validator]} {rule}"
+    if error.validator == "anyOf":
+        allowed = " or ".join(map(_allowed, rule))
+        return f"configuration: {where}: {shown} is not allowed; allowed: {allowed}"
     if error.validator == "type":
         kinds = " or ".join([rule] if isinstance(rule, str) else rule)
         return f"configuration: {where}: {shown} has the wrong type; allowed: {kinds}"
     return f"configuration: {where}: {error.message[:200]}"
+
+
+def _allowed(option: Mapping) -> str:
+    """What one option of several in the schema allows: its values, or its type and limits."""
+    limits = [f"{text} {option[rule]}" for rule, text in _RULES.items() if rule in option]
+    return ", ".join(map(str, option["enum"])) if "enum" in option else " ".join([option["type"], *limits])
 
 
 def _shown(value: Any) -> str:

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from bove.errors import BoveError
-from bove.factor.batches import Workers, ranges
+from bove.factor.batches import Workers, plan_batches, ranges
 from bove.factor.embedding import Inference, Options, infer_batches
 from bove.factor.model import Model
 from bove.graphs import GraphCorpus
@@ -143,9 +143,8 @@ class Embedder:
         first, index = corpus.distinct()
         with Workers() as workers:
             dtype = self.model.properties.dtype
-            for places, got in infer_batches(
-                infer, corpus, first, self.settings.batch_tokens, dtype, workers
-            ):
+            plan = plan_batches(corpus.lengths[first], self.settings.batch_tokens)
+            for places, got in infer_batches(infer, corpus, first, plan, dtype, workers):
                 tokens, _ = ranges(corpus.token_offsets, first[places])
                 bags[tokens] = got.E
         whole = [bags[corpus.token_offsets[s] : corpus.token_offsets[s + 1]] for s in first[index]]

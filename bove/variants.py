@@ -188,7 +188,9 @@ class Homes:
         # what is chosen is not known yet, but the seeds are: they go on with it
         settled = "chosen" if self._choosing and variant.kind in ("", "seeds") else [encoded, chosen]
         trained = [settled, config["seed"]]
-        inferred = [encoded, trained, config["inference"], config["scoring"]]
+        # bags are the same however many jobs they are made in
+        inference = {key: value for key, value in config["inference"].items() if key != "shards"}
+        inferred = [encoded, trained, inference, config["scoring"]]
         return {
             "vocabulary": vocabulary,
             "vectors": vectors,

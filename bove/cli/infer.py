@@ -6,14 +6,18 @@ import logging
 
 import numpy as np
 
+from bove import __version__
+from bove.bag_shards import REPORT, Layout, ShardWriter
 from bove.bags import BagWriter
 from bove.cli.progress import Progress
 from bove.cli.punctuation import count_kept, kept_tokens, log_left_out
 from bove.errors import BoveError
-from bove.factor.batches import Workers, ranges
+from bove.factor.batches import Workers, plan_batches, ranges
 from bove.factor.embedding import SOLVERS, Inference, Options, infer_batches
 from bove.factor.model import Model
-from bove.files import atomic_write
+from bove.files import atomic_write, sha256
+from bove.graphs import GraphCorpus
+from bove.shards import read_shard
 from bove.text.conll import read_sentences
 from bove.text.graphs import load_graphs
 from bove.text.vectors import WordLookup, WordVectors
@@ -57,6 +61,7 @@ def register(parser: argparse.ArgumentParser) -> None:
         default=True,
         help="write vectors of punctuation too; in inference it takes part anyway",
     )
+    add("--shard", metavar="I/N", help="infer the I-th of N slices of the graphs, for `bove gather-bags`")
     add("--report", metavar="FILE", help="CSV to write: tokens, iterations and last change of each sentence")
     add("--output", required=True, metavar="FILE", help="bags.safetensors to write")
 
@@ -68,6 +73,8 @@ def run(args: argparse.Namespace) -> None:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in missing)
         given = f"--system {args.system}" + ("" if args.punctuation else " --no-punctuation")
         raise BoveError(f"{given} needs {flags}")
+    if args.shard and args.system == "word-vectors":
+        raise BoveError("--shard is of inference from graphs; look words up at once, without it")
     if args.system == "word-vectors":
         _word_vectors(args)
     else:
@@ -118,6 +125,7 @@ def _check_ids(where, ids) -> None:
 
 
 def _infer(args) -> None:
+    shard = read_shard(args.shard) if args.shard else None
     model, corpus = Model.load(args.model), load_graphs(args.graphs)
     model.check(corpus, args.graphs)
     _check_ids(args.graphs, corpus.ids)
@@ -129,26 +137,51 @@ def _infer(args) -> None:
         ranks = inference.factors.ranks
         log.info("relations: %d of %d singular values kept", ranks.sum(), len(ranks) * model.rank)
     infer = inference.solver(corpus, args.graphs)
-    kept = np.ones(corpus.n_tokens, bool)
-    if not args.punctuation:
-        kept = kept_tokens(corpus, args.graphs, args.sentences)
-    first, index = corpus.distinct(kept)
-    sizes = count_kept(corpus, kept)
+    layout, kept = bag_layout(args, corpus)
+    first = layout.first
+    plan = plan_batches(corpus.lengths[first], args.batch_tokens)
     used, change = np.zeros(len(first), np.int64), np.zeros(len(first))
-    writer = BagWriter(args.output, corpus.ids, sizes[first], index, model.rank, args.system, model.hash)
-    with writer, Workers(args.threads) as workers, Progress(len(first), "sentences") as progress:
-        dtype = model.properties.dtype
-        for bags, got in infer_batches(infer, corpus, first, args.batch_tokens, dtype, workers):
+    if shard:
+        plan = plan[shard[0] - 1 :: shard[1]]
+        made_by = (model.rank, args.system, model.hash, _settings(args))
+        writer = ShardWriter(args.output, layout, shard, plan, *made_by)
+    else:
+        writer = layout.writer(args.output, model.rank, args.system, model.hash)
+    with writer, Workers(args.threads) as workers, Progress(sum(map(len, plan)), "sentences") as progress:
+        for bags, got in infer_batches(infer, corpus, first, plan, model.properties.dtype, workers):
             tokens, _ = ranges(corpus.token_offsets, first[bags])
             writer.put_many(bags, got.E[kept[tokens]])
             used[bags], change[bags] = got.iterations, got.change
             progress.step(len(bags))
-    _report(args, corpus, index, used, change, progress.rate)
+    rows = layout.first[np.sort(np.concatenate([np.zeros(0, np.int64), *plan]))] if shard else None
+    _report(args, corpus, layout.index, used, change, progress.rate, rows)
+    if not (args.punctuation or shard):
+        log_left_out(corpus.lengths, count_kept(corpus, kept))
+
+
+def bag_layout(args: argparse.Namespace, corpus: GraphCorpus) -> tuple[Layout, np.ndarray]:
+    """The bags that are asked for, and [T] which tokens of the corpus are in them.
+
+    Args:
+        args: graphs, the name of the corpus' file; punctuation, and without it the sentences' files.
+
+    Raises:
+        BoveError: sentences that are not those of the graphs.
+    """
+    kept = np.ones(corpus.n_tokens, bool)
     if not args.punctuation:
-        log_left_out(corpus.lengths, sizes)
+        kept = kept_tokens(corpus, args.graphs, args.sentences)
+    first, index = corpus.distinct(kept)
+    return Layout.of(corpus.ids, first, index, count_kept(corpus, kept), kept, sha256(args.graphs)), kept
 
 
-def _report(args, corpus, index, used, change, rate) -> None:
+def _settings(args) -> dict[str, str]:
+    """What of the command all shards of a whole have in common, as the files say it."""
+    return {"bove": __version__} | {name: str(getattr(args, name)) for name in NEEDS["bove"][2:]}
+
+
+def _report(args, corpus, index, used, change, rate, rows=None) -> None:
+    """Say how inference went; the file has the sentences `rows`, by default all."""
     some = used > 0
     log.info(
         "%d sentences (%d distinct, %d empty), %.0f distinct a second; iterations: mean %.1f, most %d",
@@ -162,6 +195,7 @@ def _report(args, corpus, index, used, change, rate) -> None:
     if args.report:
         with atomic_write(args.report) as stream:
             writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(["id", "tokens", "iterations", "change"])
-            for s, (name, b) in enumerate(zip(corpus.ids, index, strict=True)):
-                writer.writerow([name, int(corpus.lengths[s]), int(used[b]), repr(float(change[b]))])
+            writer.writerow(REPORT)
+            for s in range(corpus.n_graphs) if rows is None else rows:
+                b = index[s]
+                writer.writerow([corpus.ids[s], int(corpus.lengths[s]), int(used[b]), repr(float(change[b]))])

@@ -28,6 +28,7 @@ STAGES = {
     "gather-parses": "put the trees of all shards of parsing into the pairs' order",
     "compress": "keep a model's relations as low-rank factors",
     "infer": "infer bags of vectors for graphs",
+    "gather-bags": "put the bags of all shards of inference into one file",
     "compare-bags": "compare two files of bags of the same sentences, token by token",
     "score": "score pairs of bags",
     "select": "choose one of several models by its scores on development sets",

@@ -10,6 +10,7 @@ from bove.cli.parser_files import add_parser_files, further_files
 from bove.cli.progress import Progress
 from bove.errors import BoveError
 from bove.files import gzip_text
+from bove.shards import read_shard
 from bove.text.conll import Sentence, write_conllu
 from bove.text.pairs import read_pairs
 from bove.text.parsing import one_line
@@ -76,7 +77,7 @@ def _check(args) -> None:
 
 def _parse(args, ids, texts) -> None:
     from bove.cli.stanza_log import stanza_messages
-    from bove.text.parse_shards import read_shard, slice_of, write_shard
+    from bove.text.parse_shards import slice_of, write_shard
     from bove.text.parsing import Parser, distinct
 
     shard = read_shard(args.shard) if args.shard else None

@@ -15,7 +15,7 @@ from bove.bags import Bags, BagWriter
 from bove.cli.progress import Progress
 from bove.embedder import Embedder
 from bove.errors import BoveError
-from bove.factor.batches import Workers, ranges
+from bove.factor.batches import Workers, plan_batches, ranges
 from bove.factor.embedding import Inference, infer_batches
 from bove.files import sha256
 from bove.graphs import GraphCorpus
@@ -139,7 +139,8 @@ def _infer(embedder: Embedder, corpus, graphs, file, identity, threads) -> None:
     writer = BagWriter(file, numbers, corpus.lengths[first], index, model.rank, "bove", model.hash, more)
     with writer, Workers(threads) as workers, Progress(len(first), "sentences") as progress:
         dtype = model.properties.dtype
-        for bags, got in infer_batches(infer, corpus, first, settings.batch_tokens, dtype, workers):
+        plan = plan_batches(corpus.lengths[first], settings.batch_tokens)
+        for bags, got in infer_batches(infer, corpus, first, plan, dtype, workers):
             writer.put_many(bags, got.E)
             progress.step(len(bags))
 

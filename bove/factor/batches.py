@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
+from bove.errors import BoveError
 from bove.graphs import GraphCorpus
 
 
@@ -97,7 +98,12 @@ def plan_batches(lengths: np.ndarray, budget: int) -> list[np.ndarray]:
     """Group graphs of equal length so that no group exceeds `budget` tokens (a longer graph stands alone).
 
     Empty graphs are left out. The plan depends on the lengths and the budget alone.
+
+    Raises:
+        BoveError: a budget of less than one token.
     """
+    if budget < 1:
+        raise BoveError(f"batches of {budget} tokens: must be at least 1")
     order = np.argsort(lengths, kind="stable")
     plan = []
     for n, start, count in zip(

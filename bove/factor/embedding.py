@@ -3,13 +3,13 @@
 `bove` runs a solver on P and R; `properties-only` is its first step, without relations.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from bove.errors import BoveError
-from bove.factor.batches import Batch, Workers, plan_batches, take_batch
+from bove.factor.batches import Batch, Workers, take_batch
 from bove.factor.inference import FixedPoint, Inferred, infer_averaged
 from bove.factor.lowrank import LowRank
 from bove.factor.model import Model
@@ -104,23 +104,20 @@ def infer_batches(
     infer: Callable[[Batch], Inferred],
     corpus: GraphCorpus,
     graphs: np.ndarray,
-    batch_tokens: int,
+    plan: Sequence[np.ndarray],
     dtype: np.dtype,
     workers: Workers,
 ) -> Iterator[tuple[np.ndarray, Inferred]]:
-    """Yield (places in `graphs` [b], their bags) batch by batch; graphs without tokens have no bag.
+    """Yield (places in `graphs` [b], their bags) batch by batch.
 
     Args:
         infer: from `Inference.solver`.
         graphs: [B] graphs of the corpus.
-        batch_tokens: most tokens of a batch, unless a graph is longer.
+        plan: from `plan_batches` for the lengths of `graphs`, or some of these batches.
 
     Raises:
-        BoveError: a graph has diverged under every solver; or batches of less than one token.
+        BoveError: a graph has diverged under every solver.
     """
-    if batch_tokens < 1:
-        raise BoveError(f"batches of {batch_tokens} tokens: must be at least 1")
-    plan = plan_batches(corpus.lengths[graphs], batch_tokens)
     results = workers.map(lambda places: infer(take_batch(corpus, graphs[places], dtype)), plan)
     for places, got in zip(plan, results, strict=True):
         _check_finite(got.E, corpus, graphs[places])

@@ -21,14 +21,16 @@ def folder(tmp_path_factory):
     """Graphs of four shapes; models whose relations are gentle, and so strong that no solver settles."""
     folder, rng = tmp_path_factory.mktemp("infer"), np.random.default_rng(0)
     trees = [
-        Sentence(name, ("x",) * n, ("T",) * n, ((0,) + (1,) * n)[:n], (("ROOT",) + ("X",) * n)[:n])
+        Sentence(
+            name, (("x",) * 8 + (".",))[:n], ("T",) * n, ((0,) + (1,) * n)[:n], (("ROOT",) + ("X",) * n)[:n]
+        )
         for name, n in LENGTHS.items()
     ]
     write_treebank(folder / "t.conllu", trees)
     count_and_encode(folder)
     vocabulary = Vocabulary.load(folder / "vocabulary")
     c, d = vocabulary.n_properties, vocabulary.n_relations
-    for name, scale in (("gentle", 0.1), ("wild", 1e30)):
+    for name, scale in (("gentle", 0.1), ("milder", 0.05), ("wild", 1e30)):
         Model(
             properties=rng.standard_normal((c, RANK)).astype(np.float32),
             relations=(scale * rng.standard_normal((d, RANK, RANK))).astype(np.float32),
@@ -60,6 +62,114 @@ def test_equal_sentences_share_a_bag_and_the_report_has_every_sentence(folder, s
     assert {name: int(row["tokens"]) for name, row in rows.items()} == LENGTHS
     assert all(float(row["change"]) < 1e-4 for row in rows.values())
     (folder / "bags").unlink()
+
+
+def gather(folder, shards, *more):
+    words = ["gather-bags", "--graphs", f"{folder}/g", "--output", f"{folder}/gathered", "--shards", *shards]
+    return main([*map(str, words), *more])
+
+
+@pytest.mark.parametrize("solver", ["averaged", "fixed-point"])
+@pytest.mark.parametrize("punctuation", [True, False])
+@pytest.mark.parametrize("total", [1, 2, 3, 7])
+def test_shards_together_are_equal_to_the_byte_to_inference_at_once(folder, solver, punctuation, total):
+    more = [] if punctuation else ["--no-punctuation", "--sentences", f"{folder}/t.conllu"]
+    assert infer(folder, "gentle", solver, *more, "--report", folder / "bags.csv") == 0
+    shards = [folder / f"{number}-of-{total}" for number in range(1, total + 1)]
+    for number, shard in enumerate(shards, 1):
+        words = ("--shard", f"{number}/{total}", "--output", shard, "--report", f"{shard}.csv")
+        assert infer(folder, "gentle", solver, *more, *words) == 0
+    sizes = [len(Bags.open(shard)) for shard in shards]
+    # of five sentences two are equal and one has no tokens: three bags, each a batch by itself
+    assert sizes == {1: [3], 2: [2, 1], 3: [1, 1, 1], 7: [1, 1, 1, 0, 0, 0, 0]}[total]
+    reports = ["--reports", *(f"{shard}.csv" for shard in shards), "--report", f"{folder}/gathered.csv"]
+    assert gather(folder, shards[::-1], *more, *reports) == 0
+    for ending in ("", ".csv"):
+        made, expected = folder / f"gathered{ending}", folder / f"bags{ending}"
+        assert made.read_bytes() == expected.read_bytes()
+        made.unlink()
+        expected.unlink()
+
+
+def test_reports_of_other_things_or_of_too_few_shards_are_one_line(folder, tmp_path, capsys):
+    for number in (1, 2):
+        words = (
+            "--shard",
+            f"{number}/2",
+            "--output",
+            tmp_path / f"{number}",
+            "--report",
+            tmp_path / f"{number}.csv",
+        )
+        assert infer(folder, "gentle", "averaged", *words) == 0
+    shards = [tmp_path / "1", tmp_path / "2"]
+    (tmp_path / "other.csv").write_text("id,tokens\na,5\n", encoding="utf-8")
+    for reports, message in (
+        (["1.csv"], "no report has the sentence 'a'; give those of all shards"),
+        (["1.csv", "other.csv"], "other.csv: no report of inference"),
+        ([], "--reports and --report belong together"),
+    ):
+        more = ["--reports", *(f"{tmp_path}/{name}" for name in reports)] if reports else []
+        capsys.readouterr()
+        assert gather(folder, shards, *more, "--report", f"{tmp_path}/all.csv") == 2
+        said = capsys.readouterr().err.strip().split("\n")
+        assert message in said[-1]
+        assert not (tmp_path / "all.csv").exists()
+    (folder / "gathered").unlink()
+
+
+def test_shards_of_bags_that_do_not_belong_together_are_one_line(folder, tmp_path, capsys):
+    def shard(name, number, *more, model="gentle"):
+        assert infer(folder, model, "averaged", "--shard", number, "--output", tmp_path / name, *more) == 0
+        return tmp_path / name
+
+    def refused(message, *shards, more=()):
+        capsys.readouterr()
+        assert gather(folder, shards, *more) == 2
+        said = capsys.readouterr().err.strip().split("\n")
+        assert len(said) == 1 and message in said[0]
+        assert not (folder / "gathered").exists()
+
+    one, two = shard("one", "1/2"), shard("two", "2/2")
+    refused("of 2 shards, 2 not given; give all of them", one)
+    refused("two: shard 2, as ", one, two, two)
+    refused("its iterations is 39, but that of ", one, shard("other", "2/2", "--iterations", "39"))
+    refused("its batch_tokens is 4, but that of ", one, shard("other", "2/2", "--batch-tokens", "4"))
+    refused("its model_hash is ", one, shard("other", "2/2", model="milder"))
+    more = ("--no-punctuation", "--sentences", f"{folder}/t.conllu")
+    refused("one: a shard of other graphs or tokens than these", one, two, more=more)
+    assert infer(folder, "gentle", "averaged") == 0
+    refused("bags: no shard; give files that `bove infer --shard` wrote", one, folder / "bags")
+    (folder / "bags").unlink()
+    copy = tmp_path / "copy"
+    copy.write_bytes(one.read_bytes().replace(b'"shard":"1/2"', b'"shard":"2/2"'))
+    refused("copy: its bag of 'b' is not its own", one, copy)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--shard", "0/2"], "shard '0/2': write NUMBER/HOW_MANY"),
+        (
+            [
+                "--shard",
+                "1/2",
+                "--system",
+                "word-vectors",
+                "--vectors",
+                "v",
+                "--vocabulary",
+                "v",
+                "--sentences",
+                "s",
+            ],
+            "--shard is of inference from graphs",
+        ),
+    ],
+)
+def test_a_shard_that_can_not_be_is_one_line(folder, capsys, more, message):
+    assert infer(folder, "gentle", "averaged", *more) == 2
+    assert capsys.readouterr().err.startswith(f"bove infer: {message}")
 
 
 def test_sentences_with_one_id_are_refused_since_a_bag_is_found_by_it(folder, tmp_path, capsys):

@@ -6,9 +6,10 @@ import re
 import pytest
 
 from bove.errors import BoveError
+from bove.shards import read_shard
 from bove.text import parsing
 from bove.text.conll import Sentence, write_conllu
-from bove.text.parse_shards import gather, read_shard, slice_of, write_shard
+from bove.text.parse_shards import gather, slice_of, write_shard
 
 TEXTS = ["a", "b", "a", "c", "", "d", "b", "e", "f", "", "g"]
 IDS = [f"p-{i}" for i in range(len(TEXTS))]

@@ -218,6 +218,10 @@ CHANGES = [
     ("vocabulary={min_words: 3}", {"vocabulary": 1, **AFTER_THE_VOCABULARY}),
     ("parser={max_tokens: 30}", {"evaluate_parser": 1, "parse": 2, **AFTER_PARSING}),
     ("parser={shards: 2}", {"parse_shard": 4, "gather_parses": 2, **AFTER_PARSING}),
+    (
+        "inference={shards: 2}",
+        {"infer_shard": 8, "gather_bags": 4, "figure_iterations": 1, **AFTER_INFERENCE},
+    ),
     ("figures={pairs: {snli: ['a#1', \"it's\"]}}", {"figure_tokens": 1, "provenance": 1}),
     ("systems=[word-vectors, bove]", {"score": 2, **AFTER_SCORING}),
     ("ablations={still: {model: {alpha: 0}}}", {"train_als": 1, "infer": 2, "score": 2, **AFTER_ABLATIONS}),
@@ -268,6 +272,28 @@ def test_a_finished_run_may_be_moved(finished, tmp_path):
     shutil.move(finished.folder, moved)
     finished.folder = finished.checkout.folder = moved
     assert finished.planned() == {}
+
+
+def test_shards_give_the_same_bags_and_a_lost_one_is_inferred_alone(finished):
+    """After the bags nothing runs again but the record of the settings; left out, the number stays."""
+    bags = {name: finished.folder / f"results/small/bags/bove/{name}.safetensors" for name in ("sts", "snli")}
+    before = {name: path.read_bytes() for name, path in bags.items()}
+    finished.write({**SMALL, "inference": {"shards": 3}})
+    files = ("--configfile", "config/config.yaml", "small.yaml")
+    done = finished.checkout.snakemake(*files, "--until", "gather_bags")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert finished.checkout.jobs(done.stdout + done.stderr) == {"infer_shard": 12, "gather_bags": 4}
+    assert {name: path.read_bytes() for name, path in bags.items()} == before
+    assert finished.planned() == {"provenance": 1}
+    bags["sts"].unlink()
+    (bags["sts"].with_name("sts") / "2-of-3.safetensors").unlink()
+    done = finished.checkout.snakemake("results/small/bags/bove/sts.safetensors", *files)
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said
+    assert finished.checkout.jobs(said) == {"infer_shard": 1, "gather_bags": 1}
+    assert bags["sts"].read_bytes() == before["sts"]
+    finished.write(SMALL)
+    assert finished.planned() == {"provenance": 1}
 
 
 def test_shards_give_the_same_trees_and_a_lost_one_is_parsed_alone(finished):

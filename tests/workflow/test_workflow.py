@@ -134,6 +134,46 @@ def test_shards_are_jobs_of_their_own_for_what_is_parsed_here(checkout, tmp_path
     assert re.findall(r"(\d)-of-3\.conllu\.gz", gathering) == ["1", "2", "3"]
 
 
+def test_shards_of_inference_are_those_of_the_variants_that_ask_for_them(checkout, tmp_path):
+    own = {
+        "inference": {"shards": 2},
+        "systems": ["properties-only", "bove"],
+        "ablations": {
+            "whole": {"inference": {"shards": 1, "energy": 1}},
+            "silent": {"scoring": {"punctuation": False}},
+            "nothing-else": {"inference": {"shards": 5}},
+        },
+    }
+    path = _write(tmp_path / "own.yaml", yaml.safe_dump(own))
+    plan = checkout.planned("--configfile", "config/config.yaml", path)
+    assert (plan["infer"], plan["infer_shard"], plan["gather_bags"]) == (2 + 2, 2 * 2 * 2, 2 * 2)
+    said = checkout.snakemake("-n", "--printshellcmds", "--configfile", "config/config.yaml", path).stdout
+    for stage in ("infer", "gather-bags"):
+        silent = re.findall(rf"^Shell command: bove {stage} .*--no-punctuation --sentences .*$", said, re.M)
+        assert len(silent) == {"infer": 4, "gather-bags": 2}[stage]
+        assert all("results/demo/ablations/silent/bags/bove/" in command for command in silent)
+
+
+def test_without_a_number_there_are_shards_for_the_pairs_that_are_there(checkout, tmp_path):
+    for name in ("a", "b"):
+        _write(tmp_path / f"{name}.txt", "A cat sleeps\tA dog sleeps\n" * 2001)
+        _write(tmp_path / f"{name}.gs", "1\n" * 2001)
+    subsets = {
+        name: {
+            part: str(tmp_path / f"{name}.{ending}") for part, ending in (("input", "txt"), ("gold", "gs"))
+        }
+        for name in ("a", "b")
+    }
+    mine = {"label": "Mine", "task": "similarity", "subsets": subsets}
+    own = {"datasets": {"mine": mine}, "ablations": {"slow": {"inference": {"solver": "averaged"}}}}
+    path = _write(tmp_path / "own.yaml", yaml.safe_dump(own))
+    plan = checkout.planned("--configfile", "config/config.yaml", path)
+    # 8,004 sentences; the demo's own pairs are yet to be made, and parsed at once
+    assert (plan["parse"], plan["parse_shard"], plan["gather_parses"]) == (2, 3, 1)
+    assert (plan["infer"], plan["infer_shard"], plan["gather_bags"]) == (2 * 3 + 2, 2, 1)
+    assert not (checkout.folder / "results").exists(), "a dry run wrote something"
+
+
 def test_models_and_what_they_need_are_fetched_and_named(checkout, tmp_path):
     names = ("tagger", "parser", "lemmatizer", "pretrain", "charlm_forward", "charlm_backward")
     own = {
@@ -298,7 +338,11 @@ def test_what_only_a_comparison_reads_is_fetched_and_a_run_s_name_may_have_dots(
             "configuration: figures.pairs.stss: no such data set; did you mean sts? allowed: snli, sts",
         ),
         ({"model": {"alpah": 1}}, "configuration: model.alpah: unknown key; did you mean alpha?"),
-        ({"parser": {"shards": 0}}, "configuration: parser.shards: 0 is not allowed; allowed: at least 1"),
+        (
+            {"parser": {"shards": 0}},
+            "configuration: parser.shards: 0 is not allowed; allowed: integer at least 1 or auto",
+        ),
+        ({"inference": {"shards": "many"}}, "inference.shards: 'many' is not allowed; allowed: integer at"),
         (
             {"treebank": {"train": "absent.conll"}},
             "configuration: treebank.train: absent.conll: no such file",

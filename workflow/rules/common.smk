@@ -6,6 +6,7 @@ import shlex
 import sys
 from pathlib import Path
 
+from snakemake.iocontainers import Wildcards
 from snakemake_interface_executor_plugins.settings import DeploymentMethod
 
 ROOT = Path(workflow.current_basedir).parent.parent
@@ -16,6 +17,7 @@ from bove.candidates import development
 from bove.config import load, resolve, store, summary
 from bove.errors import BoveError
 from bove.fingerprint import fingerprint
+from bove.shard_counts import SENTENCES, ShardCounts
 from bove.variants import Homes, check_sources, used_sources, variants
 
 
@@ -50,6 +52,7 @@ CONFIG, VARIANTS = configuration()
 HOMES = Homes(VARIANTS)
 SETTINGS = {variant.folder: variant.config for variant in VARIANTS}
 RUN = f"results/{CONFIG['run']}"
+SHARD_COUNTS = ShardCounts(RUN, choosing=workflow.is_main_process)
 ENVIRONMENT = "../../environment.yml"
 
 
@@ -62,6 +65,8 @@ wildcard_constraints:
     dataset=one_of(CONFIG["datasets"]),
     system=one_of(CONFIG["systems"]),
     variant=one_of(SETTINGS),
+    shard="[0-9]+",
+    shards="[0-9]+",
 
 
 # Each stage runs from this checkout, under the Python that runs Snakemake or, with --sdm conda, its own one.
@@ -167,6 +172,21 @@ def dataset_flags(name):
         where = entry.get("where", {}).items()
         words += [f"--where={subset}={column}={value}" for column, value in where]
     return shlex.join(words)
+
+
+def pair_files(name):
+    """The files of a data set that have its pairs."""
+    return [
+        located(subset["input"])
+        for subset in CONFIG["datasets"][name]["subsets"].values()
+    ]
+
+
+def shard_files(folder, count, ending):
+    """The shards of a file."""
+    return [
+        f"{RUN}/{folder}/{number}-of-{count}.{ending}" for number in range(1, count + 1)
+    ]
 
 
 def parser_inputs(tagger, parser):

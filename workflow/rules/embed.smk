@@ -1,4 +1,22 @@
 # The data sets' trees as graphs, and the graphs as bags of vectors.
+# What of bove's bags is not inferred at once: how many shards, and which variant and data set.
+BAG_SHARDS, BAGS = {}, {}
+for variant in HOMES.own("infer"):
+    section = SETTINGS[variant]["inference"]
+    for dataset in CONFIG["datasets"]:
+        bags = f"{variant}bags/bove/{dataset}"
+        count = SHARD_COUNTS.number(
+            bags,
+            "safetensors",
+            section["shards"],
+            SENTENCES[section["solver"]],
+            pair_files(dataset),
+        )
+        if count > 1:
+            BAG_SHARDS[bags] = count
+            BAGS[bags] = Wildcards(
+                fromdict={"variant": variant, "dataset": dataset, "system": "bove"}
+            )
 
 
 rule encode:
@@ -27,9 +45,7 @@ rule encode:
 
 rule infer:
     input:
-        unpack(punctuation_inputs),
-        model=made("model", "model/model.safetensors"),
-        graphs=made("encode", "graphs/{dataset}.safetensors"),
+        unpack(infer_inputs),
     output:
         bags=f"{RUN}/{{variant}}bags/{{system}}/{{dataset}}.safetensors",
         iterations=f"{RUN}/{{variant}}bags/{{system}}/{{dataset}}.csv",
@@ -44,20 +60,77 @@ rule infer:
         mem_mb=4000,
         runtime=240,
     params:
-        options=lambda wildcards: flags(
-            settings(wildcards, "inference"),
-            "solver",
-            "iterations",
-            "tolerance",
-            "energy",
-            "batch_tokens",
-        ),
+        options=infer_flags,
         punctuation=punctuation_flags,
         code=fingerprint("bove.cli.infer"),
     shell:
         "bove infer --system {wildcards.system} --model {input.model:q} --graphs {input.graphs:q}"
         " {params.options} {params.punctuation} --threads {threads} --output {output.bags:q}"
         " --report {output.iterations:q} --log {log:q}"
+
+
+if BAGS:
+
+    rule infer_shard:
+        input:
+            unpack(of_bags(infer_inputs)),
+        output:
+            bags=f"{RUN}/{{bags}}/{{shard}}-of-{{shards}}.safetensors",
+            iterations=f"{RUN}/{{bags}}/{{shard}}-of-{{shards}}.csv",
+        log:
+            f"{RUN}/logs/{{bags}}/{{shard}}-of-{{shards}}.log",
+        benchmark:
+            f"{RUN}/benchmarks/{{bags}}/{{shard}}-of-{{shards}}.tsv"
+        wildcard_constraints:
+            bags=one_of(BAGS),
+        conda:
+            ENVIRONMENT
+        threads: CONFIG["threads"]
+        resources:
+            mem_mb=4000,
+            runtime=240,
+        params:
+            options=of_bags(infer_flags),
+            punctuation=of_bags(punctuation_flags),
+            code=fingerprint("bove.cli.infer"),
+        shell:
+            "bove infer --system bove --model {input.model:q} --graphs {input.graphs:q}"
+            " {params.options} {params.punctuation} --shard {wildcards.shard}/{wildcards.shards}"
+            " --threads {threads} --output {output.bags:q} --report {output.iterations:q} --log {log:q}"
+
+    rule gather_bags:
+        input:
+            unpack(of_bags(punctuation_inputs)),
+            graphs=of_bags(made("encode", "graphs/{dataset}.safetensors")),
+            shards=lambda wildcards: shard_files(
+                wildcards.bags, BAG_SHARDS[wildcards.bags], "safetensors"
+            ),
+            iterations=lambda wildcards: shard_files(
+                wildcards.bags, BAG_SHARDS[wildcards.bags], "csv"
+            ),
+        output:
+            bags=f"{RUN}/{{bags}}.safetensors",
+            iterations=f"{RUN}/{{bags}}.csv",
+        log:
+            f"{RUN}/logs/{{bags}}.log",
+        benchmark:
+            f"{RUN}/benchmarks/{{bags}}.tsv"
+        wildcard_constraints:
+            bags=one_of(BAGS),
+        conda:
+            ENVIRONMENT
+        threads: 1
+        resources:
+            mem_mb=2000,
+            runtime=30,
+        params:
+            punctuation=of_bags(punctuation_flags),
+            code=fingerprint("bove.cli.gather_bags"),
+        shell:
+            "bove gather-bags --graphs {input.graphs:q} --shards {input.shards:q} --reports {input.iterations:q}"
+            " {params.punctuation} --output {output.bags:q} --report {output.iterations:q} --log {log:q}"
+
+    ruleorder: gather_bags > infer
 
 
 rule look_up_words:

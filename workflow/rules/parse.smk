@@ -1,11 +1,20 @@
 # The tagger and the parser, and the data sets' sentences as trees. None of it needs the vocabulary.
 PARSER = CONFIG["parser"]
-SHARDS = PARSER["shards"]
 PARSED = [
     name for name, dataset in CONFIG["datasets"].items() if not dataset.get("parses")
 ]
-# With shards, the rule parse is left with own trees, which are taken over at once.
-SHARDED = PARSED if SHARDS > 1 else []
+# What is not parsed at once. Own trees are: they are only taken over.
+PARSE_SHARDS = {
+    name: SHARD_COUNTS.number(
+        f"parses/{name}",
+        "conllu.gz",
+        PARSER["shards"],
+        SENTENCES["parsing"],
+        pair_files(name),
+    )
+    for name in PARSED
+}
+SHARDED = [name for name, count in PARSE_SHARDS.items() if count > 1]
 
 if PARSER["source"] == "train":
     TAGGER_FILE = f"{RUN}/parser/tagger.pt"
@@ -171,8 +180,6 @@ if SHARDED:
             f"{RUN}/benchmarks/parse/{{dataset}}/{{shard}}-of-{{shards}}.tsv"
         wildcard_constraints:
             dataset=one_of(SHARDED),
-            shard="[0-9]+",
-            shards="[0-9]+",
         conda:
             ENVIRONMENT
         threads: 1
@@ -189,10 +196,11 @@ if SHARDED:
 
     rule gather_parses:
         input:
-            shards=[
-                f"{RUN}/parses/{{dataset}}/{number}-of-{SHARDS}.conllu.gz"
-                for number in range(1, SHARDS + 1)
-            ],
+            shards=lambda wildcards: shard_files(
+                f"parses/{wildcards.dataset}",
+                PARSE_SHARDS[wildcards.dataset],
+                "conllu.gz",
+            ),
             pairs=rules.pairs.output.pairs,
         output:
             parses=f"{RUN}/parses/{{dataset}}.conllu.gz",

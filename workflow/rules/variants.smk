@@ -78,7 +78,7 @@ def punctuation_inputs(wildcards):
     return {"sentences": f"{RUN}/parses/{wildcards.dataset}.conllu.gz"}
 
 
-def punctuation_flags(wildcards, input):
+def punctuation_flags(wildcards):
     """Command-line flags that leave it out."""
     files = punctuation_inputs(wildcards)
     return (
@@ -141,3 +141,29 @@ def named_flags(flag, files):
     """Command-line flags of files by their names."""
     words = [f"{name}={file}" for name, file in files.items()]
     return shlex.join([flag, *words]) if words else ""
+
+
+def of_bags(function):
+    """A function of the wildcards variant and dataset as one of the wildcard bags."""
+    return lambda wildcards: function(BAGS[wildcards.bags])
+
+
+def infer_inputs(wildcards):
+    """Model and graphs, and the sentences where the variant leaves their punctuation out."""
+    return {
+        **punctuation_inputs(wildcards),
+        "model": made("model", "model/model.safetensors")(wildcards),
+        "graphs": made("encode", "graphs/{dataset}.safetensors")(wildcards),
+    }
+
+
+def infer_flags(wildcards):
+    """Command-line flags of the solver."""
+    return flags(
+        settings(wildcards, "inference"),
+        "solver",
+        "iterations",
+        "tolerance",
+        "energy",
+        "batch_tokens",
+    )
