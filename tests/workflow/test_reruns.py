@@ -267,6 +267,14 @@ def test_changed_code_reruns_the_stages_that_use_it(finished, module, expected):
         assert finished.planned() == expected
 
 
+def test_another_version_of_the_parser_trains_and_parses_again(finished):
+    with finished.edited("workflow/rules/common.smk", r"metadata\.version\(package\)", "'9.9'"):
+        assert finished.planned() == {
+            **{"train_tagger": 1, "train_parser": 1, "evaluate_parser": 1, "parse": 2},
+            **AFTER_PARSING,
+        }
+
+
 def test_a_finished_run_may_be_moved(finished, tmp_path):
     moved = tmp_path / "elsewhere"
     shutil.move(finished.folder, moved)

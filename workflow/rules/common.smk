@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import sys
+from importlib import metadata
 from pathlib import Path
 
 from snakemake.iocontainers import Wildcards
@@ -78,6 +79,19 @@ shell.prefix(
         for path in (ROOT, "python" if CONDA else sys.executable)
     )
 )
+
+
+def versions(*packages):
+    """Versions of packages, whose change is a reason to run again; an environment of Snakemake's own is watched by it."""
+    return "" if CONDA else " ".join(f"{name}={installed(name)}" for name in packages)
+
+
+def installed(package):
+    """The version of a package, or what stands for none."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "none"
 
 
 def located(value):

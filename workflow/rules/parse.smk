@@ -45,6 +45,7 @@ if PARSER["source"] == "train":
             options=stanza_options(PARSER["tagger_options"]),
             seed=CONFIG["seed"],
             code=fingerprint("bove.cli.train_tagger"),
+            versions=versions("stanza", "torch"),
         shell:
             "bove train-tagger --treebank {input.treebank:q} --dev {input.dev:q} --columns {params.columns}"
             " --encoding {params.encoding:q} {params.strict} --preset {params.preset} {params.options} --seed {params.seed}"
@@ -75,6 +76,7 @@ if PARSER["source"] == "train":
             options=stanza_options(PARSER["parser_options"]),
             seed=CONFIG["seed"],
             code=fingerprint("bove.cli.train_parser"),
+            versions=versions("stanza", "torch"),
         shell:
             "bove train-parser --treebank {input.treebank:q} --dev {input.dev:q} --columns {params.columns}"
             " --encoding {params.encoding:q} {params.strict} --preset {params.preset} {params.options} --seed {params.seed}"
@@ -107,6 +109,7 @@ rule evaluate_parser:
         encoding=CONFIG["treebank"]["encoding"],
         limit=flags(PARSER, "max_tokens"),
         code=fingerprint("bove.cli.evaluate_parser"),
+        versions=versions("stanza", "torch"),
     shell:
         "bove evaluate-parser --treebank {input.treebank:q} --columns {params.columns} --encoding {params.encoding:q}"
         " {params.parser} {params.limit} --output {output.report:q} --log {log:q}"
@@ -158,6 +161,7 @@ rule parse:
         parser=parse_flags,
         limit=limit_flags,
         code=fingerprint("bove.cli.parse"),
+        versions=versions("stanza", "torch"),
     shell:
         "bove parse --pairs {input.pairs:q} {params.parser} {params.limit} --output {output.parses:q} --log {log:q}"
 
@@ -190,6 +194,7 @@ if SHARDED:
             parser=parse_flags,
             limit=flags(PARSER, "max_tokens"),
             code=fingerprint("bove.cli.parse"),
+            versions=versions("stanza", "torch"),
         shell:
             "bove parse --pairs {input.pairs:q} {params.parser} {params.limit}"
             " --shard {wildcards.shard}/{wildcards.shards} --output {output.parses:q} --log {log:q}"

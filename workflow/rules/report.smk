@@ -91,7 +91,7 @@ rule figure_results:
         mem_mb=1000,
         runtime=10,
     params:
-        names=dataset_names(),
+        names=lambda wildcards: dataset_names(),
         confidence=CONFIG["statistics"]["confidence"],
         development=development_flags(),
         folder=folder,
@@ -183,7 +183,7 @@ if "bove" in CONFIG["systems"]:
             mem_mb=1000,
             runtime=10,
         params:
-            reports=iteration_flags(),
+            reports=lambda wildcards: iteration_flags(),
             options=flags(CONFIG["inference"], "iterations", "tolerance"),
             folder=folder,
             code=fingerprint("bove.cli.figures.iterations"),
