@@ -17,7 +17,7 @@ from bove.api.graph import Graph
 from bove.api.names import Names, names_of
 from bove.api.reconstruction import Reconstruction, explained
 from bove.errors import BoveError, BoveWarning
-from bove.factor.batches import Workers, ranges
+from bove.factor.batches import Workers, plan_batches, ranges
 from bove.factor.embedding import Inference, Options, infer_batches
 from bove.factor.model import Model
 from bove.factor.training import findings, make_model
@@ -283,9 +283,9 @@ class BoVE(TransformerMixin, BaseEstimator):
         arrays, dtype = corpus.arrays, self.model_.properties.dtype
         infer = inference.solver(arrays, "the graphs")
         bags = np.zeros((arrays.n_tokens, self.model_.rank), dtype)
-        every = np.arange(arrays.n_graphs)
+        every, plan = np.arange(arrays.n_graphs), plan_batches(arrays.lengths, self.batch_tokens)
         with Workers(self.threads) as workers:
-            for places, got in infer_batches(infer, arrays, every, self.batch_tokens, dtype, workers):
+            for places, got in infer_batches(infer, arrays, every, plan, dtype, workers):
                 tokens, _ = ranges(arrays.token_offsets, places)
                 bags[tokens] = got.E
         return bags
