@@ -69,7 +69,12 @@ def _read(paths: list[str]) -> list[Pair]:
 
 
 def _treebank(args) -> Iterator[Sentence]:
-    return read_sentences(args.treebank, columns=args.columns, encoding=args.encoding)
+    """Its sentences; BoveError at the end if there was none, for then nothing was looked for."""
+    sentence = None
+    for sentence in read_sentences(args.treebank, columns=args.columns, encoding=args.encoding):
+        yield sentence
+    if sentence is None:
+        raise BoveError(f"{args.treebank}: holds no sentences; give the training treebank")
 
 
 def _log(shared, sentences) -> None:

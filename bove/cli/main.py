@@ -79,9 +79,9 @@ def _run(stage: str | None, argv: list[str]) -> int:
     if stage is None:
         parser.print_help()
         return 0
-    _set_threads(args.threads)
-    _set_logging(args.log)
     try:
+        _set_threads(args.threads)
+        _set_logging(args.log)
         commands.run(args)
     except BoveError as e:
         print(f"bove {stage}: {' '.join(str(e).split())}", file=sys.stderr)
@@ -119,6 +119,8 @@ def _parser(stage):
 
 def _set_threads(count: int) -> None:
     """Fix the thread count of every numerical library, in the environment and in what is loaded."""
+    if count < 1:
+        raise BoveError(f"--threads {count}: must be at least 1")
     for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM"):
         os.environ[f"{name}_NUM_THREADS"] = str(count)
     if "numpy" in sys.modules:

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Mapping
 from pathlib import Path
 
+from bove.errors import BoveError
 from bove.files import atomic_write
 
 log = logging.getLogger("bove")
@@ -19,6 +20,12 @@ def add_development_argument(parser) -> None:
         metavar="DATASET",
         help="data sets on which hyperparameters were chosen, to be marked in the tables",
     )
+
+
+def check_confidence(confidence: float) -> None:
+    """BoveError unless `--confidence` is a share."""
+    if not 0 < confidence < 1:
+        raise BoveError(f"--confidence {confidence:g}: must be between 0 and 1, such as 0.95")
 
 
 def write_files(folder: str | Path, contents: Mapping[str, str | bytes]) -> None:

@@ -87,8 +87,8 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _form(args) -> Form:
-    columns = dict(_split("--column", text, text.partition("=")) for text in args.column)
-    labels = dict(_split("--meaning", text, text.rpartition("=")) for text in args.meaning)
+    columns = _once("--column", [_split("--column", text, text.partition("=")) for text in args.column])
+    labels = _once("--meaning", [_split("--meaning", text, text.rpartition("=")) for text in args.meaning])
     return Form(args.task, columns, labels, args.separator, args.encoding, args.header)
 
 
@@ -98,8 +98,16 @@ def _selections(args) -> dict[str, dict[str, str]]:
     for text in args.where:
         subset, rest = _split("--where", text, text.partition("="))
         column, value = _split("--where", text, rest.partition("="))
-        selections.setdefault(subset, {})[column] = value
+        of_subset = [*selections.get(subset, {}).items(), (column, value)]
+        selections[subset] = _once(f"--where {subset}", of_subset)
     return selections
+
+
+def _once(option, parts) -> dict[str, str]:
+    keys = [key for key, _ in parts]
+    if twice := [key for key in dict.fromkeys(keys) if keys.count(key) > 1]:
+        raise BoveError(f"{option}: {twice[0]!r} stands twice; give it once")
+    return dict(parts)
 
 
 def _split(option, text, parts) -> tuple[str, str]:

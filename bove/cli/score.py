@@ -76,6 +76,8 @@ def _systems(arguments: list[str]) -> dict[str, str]:
         name, _, path = argument.partition("=")
         if not name.strip() or not path:
             raise BoveError(f"--bags {argument}: not NAME=FILE; write for example bove=bags.safetensors")
+        if name != " ".join(name.split()):
+            raise BoveError(f"--bags {argument}: the name has odd spaces; write it as tables should show it")
         if name in files:
             raise BoveError(f"--bags {argument}: system '{name}' stands twice; give each its own name")
         files[name] = path

@@ -23,6 +23,11 @@ def register(parser) -> None:
 
 def run(args) -> None:
     """Write both files, each whole, and print the Markdown page."""
+    for seed, *_ in args.scores:
+        if not seed.isdecimal() or seed != str(int(seed)):
+            raise BoveError(
+                f"--scores {seed}: not a seed; write a whole number of at least 0, then its files"
+            )
     scores = read_variants(args)
     if len(scores) < 2:
         raise BoveError(f"--scores {args.base}: one seed has no spread; give the scores of another one too")

@@ -8,7 +8,7 @@ import numpy as np
 
 from bove import __version__
 from bove.cli.notes import add_notes_argument, read_notes
-from bove.cli.outputs import add_development_argument, write_files
+from bove.cli.outputs import add_development_argument, check_confidence, write_files
 from bove.errors import BoveError
 from bove.evaluate.bootstrap import Bootstrap
 from bove.evaluate.captions import Findings
@@ -23,6 +23,7 @@ from bove.text.pairs import TASKS
 log = logging.getLogger("bove")
 LIBRARIES = {"numpy": "NumPy", "scipy": "SciPy", "scikit-learn": "scikit-learn"}
 HASH_DIGITS = 8
+MOST_RESAMPLES = 1_000_000  # all are held at once
 
 
 def register(parser) -> None:
@@ -71,10 +72,9 @@ def run(args) -> None:
 
 
 def _bootstrap(args) -> Bootstrap:
-    if args.resamples < 1:
-        raise BoveError(f"--resamples {args.resamples}: must be at least 1")
-    if not 0 < args.confidence < 1:
-        raise BoveError(f"--confidence {args.confidence:g}: must be between 0 and 1, such as 0.95")
+    if not 1 <= args.resamples <= MOST_RESAMPLES:
+        raise BoveError(f"--resamples {args.resamples}: must be at least 1 and at most {MOST_RESAMPLES}")
+    check_confidence(args.confidence)
     if args.seed < 0:
         raise BoveError(f"--seed {args.seed}: must not be negative")
     return Bootstrap(args.resamples, args.confidence, args.seed)

@@ -3,6 +3,7 @@
 `bove` runs a solver on P and R; `properties-only` is its first step, without relations.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -53,7 +54,8 @@ class Inference:
             options: of `bove`; the other system has none.
 
         Raises:
-            BoveError: an energy that is not above 0 and at most 1, or fewer iterations than one.
+            BoveError: an energy that is not above 0 and at most 1, or fewer iterations than one,
+                or a tolerance that is no number of at least 0.
         """
         self.model, self.system, self.options = model, system, options
         self.factors: LowRank | None = None
@@ -61,6 +63,8 @@ class Inference:
             return
         if options.iterations < 1:
             raise BoveError(f"{options.iterations} iterations of inference: must be at least 1")
+        if not 0 <= options.tolerance < math.inf:
+            raise BoveError(f"tolerance {options.tolerance} of inference: must be a number of at least 0")
         if options.solver == "fixed-point":
             whole = options.energy >= 1 and isinstance(model.relations, LowRank)
             self.factors = model.relations if whole else model.compress(options.energy).relations

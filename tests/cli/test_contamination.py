@@ -60,3 +60,11 @@ def test_what_can_not_be_compared_is_told(tmp_path, capsys, development, again, 
     assert contamination(tmp_path, "--pairs", *files, "--development", development) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "out").exists() and not (tmp_path / "notes.json").exists()
+
+
+def test_a_treebank_without_sentences_is_told_since_nothing_would_be_found_in_it(tmp_path, capsys):
+    (tmp_path / "t.conllu").write_text("", encoding="utf-8")
+    files = ["--pairs", written(tmp_path, "dev"), "--treebank", str(tmp_path / "t.conllu")]
+    assert contamination(tmp_path, *files) == 2
+    assert "t.conllu: holds no sentences" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists() and not (tmp_path / "notes.json").exists()

@@ -195,3 +195,10 @@ def test_a_model_under_which_inference_diverges_is_one_line_and_leaves_no_bags(f
     assert len(said) == 1
     assert "raise lambda_E" in said[0] or "higher lambda_R or lambda_E" in said[0]
     assert not (folder / "bags").exists()
+
+
+@pytest.mark.parametrize("tolerance", ["nan", "inf", "-1"])
+@pytest.mark.parametrize("solver", ["averaged", "fixed-point"])
+def test_a_tolerance_that_is_no_number_is_told(folder, solver, tolerance, capsys):
+    assert infer(folder, "gentle", solver, "--tolerance", tolerance) == 2
+    assert f"tolerance {float(tolerance)} of inference: must be a number" in capsys.readouterr().err

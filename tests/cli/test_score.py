@@ -153,6 +153,8 @@ def test_values_that_are_not_finite_are_named_with_the_sentence(tmp_path, capsys
         (["=bags"], "--bags =bags: not NAME=FILE"),
         (["bove="], "--bags bove=: not NAME=FILE"),
         (["bove=x", "bove=y"], "--bags bove=y: system 'bove' stands twice"),
+        ([" bove=bags"], "the name has odd spaces"),
+        (["bo\nve=bags"], "the name has odd spaces"),
         (["bove=nowhere"], "nowhere: no such file"),
     ],
 )

@@ -62,6 +62,8 @@ def test_equal_scores_of_all_seeds_are_told(tmp_path, capsys):
         ([], "--scores 1: one seed has no spread"),
         ([("2", {"pairs_sha256": "other"})], "data set 'sts' has other pairs than in"),
         ([("1", {})], "--scores 1: the variant stands twice"),
+        ([("01", {})], "--scores 01: not a seed; write a whole number"),
+        ([("x", {})], "--scores x: not a seed; write a whole number"),
     ],
 )
 def test_what_has_no_spread_is_told_and_nothing_is_written(tmp_path, capsys, others, message):

@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Callable, Sequence
 
-from bove.cli.outputs import add_development_argument, write_files
+from bove.cli.outputs import add_development_argument, check_confidence, write_files
 from bove.errors import BoveError
 from bove.evaluate.metrics import METRICS
 from bove.evaluate.plot_results import Rows, Value, draw_results
@@ -39,6 +39,7 @@ def register(parser) -> None:
 
 def run(args) -> None:
     """Write the eight files, each whole; where there is nothing to show, the figure says so."""
+    check_confidence(args.confidence)
     values = _read(args.results, "value")
     differences = _read(args.differences, "difference", "p_adjusted", "against")
     files: dict[str, bytes] = {}
