@@ -85,8 +85,9 @@ def _run(stage: str | None, argv: list[str]) -> int:
         commands.run(args)
     except BoveError as e:
         print(f"bove {stage}: {' '.join(str(e).split())}", file=sys.stderr)
-        if args.log:
-            logging.getLogger("bove").error("%s", e)
+        for handler in logging.getLogger("bove").handlers:
+            if isinstance(handler, logging.FileHandler):
+                handler.handle(logging.makeLogRecord({"name": "bove", "levelname": "ERROR", "msg": str(e)}))
         return 2
     except BrokenPipeError:
         return 1
@@ -136,8 +137,11 @@ def _set_logging(path: str | None) -> None:
     log.handlers.clear()
     log.addHandler(logging.StreamHandler())
     if path:
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)  # noqa: PTH103, PTH120 pathlib costs start-up
-        log.addHandler(logging.FileHandler(path, mode="w", encoding="utf-8"))
+        try:
+            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)  # noqa: PTH103, PTH120 pathlib costs start-up
+            log.addHandler(logging.FileHandler(path, mode="w", encoding="utf-8"))
+        except OSError as e:
+            raise BoveError(f"--log {path}: can not be written ({e.strerror}); choose another file") from e
     for handler in log.handlers:
         handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
 

@@ -25,6 +25,7 @@ _SPECIAL = {
 }
 _EMPHASIS = re.compile(r"(?<!\w)\*(\S(?:[^*]*\S)?)\*(?!\w)")
 _NUMBER = re.compile(r"-(?=\d)")
+_NUMBER_IN_TEXT = re.compile(r"(?<!\S)-(?=\d)")  # not the hyphen of STS-2014
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,7 @@ def _latex(table: Table) -> str:
             lines += _latex_row(row)
     columns = "l" * (1 + len(table.names)) + "c" * len(table.columns)
     caption = " ".join(latex_text(text) for text in (table.caption, *table.notes))
+    caption = _NUMBER_IN_TEXT.sub("$-$", caption)
     return "\n".join(
         [
             r"\begin{table*}",

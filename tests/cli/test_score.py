@@ -174,3 +174,32 @@ def test_a_bad_name_or_file_of_bags_is_told(tmp_path, capsys, bags, message):
 def test_pairs_that_do_not_belong_together_are_refused(tmp_path, capsys, pairs, message):
     write(tmp_path, pairs)
     assert message in fails(tmp_path, capsys)
+
+
+def test_a_fault_is_said_once_and_stands_in_the_log_too(tmp_path, capsys):
+    write(tmp_path, [])
+    assert (
+        main(
+            [
+                "score",
+                "--pairs",
+                str(tmp_path / "pairs.jsonl"),
+                "--bags",
+                "a=b",
+                "--output",
+                str(tmp_path / "s"),
+                "--log",
+                str(tmp_path / "log"),
+            ]
+        )
+        == 2
+    )
+    assert capsys.readouterr().err.count("holds no pairs") == 1
+    assert "holds no pairs" in (tmp_path / "log").read_text(encoding="utf-8")
+
+
+def test_a_log_that_can_not_be_written_is_told(tmp_path, capsys):
+    write(tmp_path, similarity_pairs())
+    words = ["score", "--pairs", "p", "--bags", "a=b", "--output", "s", "--log", str(tmp_path)]
+    assert main(words) == 2
+    assert capsys.readouterr().err.startswith(f"bove score: --log {tmp_path}: can not be written")

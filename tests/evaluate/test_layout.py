@@ -18,7 +18,7 @@ TABLE = Table(
         Row("other", "d", "", "5", [Cell("1.0000"), Cell("-")]),
     ],
     caption="A *caption* with 95% & † marks.",
-    notes=["One_note.", "p < 0.05."],
+    notes=["One_note.", "p < 0.05, r of -0.3 in STS-2014."],
 )
 ODD = 'a_b & 50% #1 $x$ {y} ~z^2 \\cmd <|> "q" *emphasis* STS-2014'
 
@@ -35,7 +35,7 @@ def test_markdown_has_a_row_a_line():
         "A *caption* with 95% & † marks.",
         "",
         "* One_note.",
-        "* p < 0.05.",
+        "* p < 0.05, r of -0.3 in STS-2014.",
         "",
     ]
 
@@ -57,7 +57,10 @@ def test_latex_has_values_and_small_print_below_them():
         r"d & 1.0000 & - \\",
         r"{\scriptsize 5 pairs} &  &  \\",
     ]
-    caption = r"\caption{A \emph{caption} with 95\% \& \textdagger{} marks. One\_note. p \textless{} 0.05.}"
+    caption = (
+        r"\caption{A \emph{caption} with 95\% \& \textdagger{} marks. One\_note. "
+        r"p \textless{} 0.05, r of $-$0.3 in STS-2014.}"
+    )
     assert caption in lines
     assert r"\label{tab:sts}" in lines
 
