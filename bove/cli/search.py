@@ -40,6 +40,8 @@ def run(args: argparse.Namespace) -> None:
         raise BoveError(f"--top {args.top}: must be at least 1")
     collection = Bags.open(args.bags)
     names, queries = _from_file(args, collection) if args.query_bags else _embedded(args, collection)
+    if not np.isfinite(collection.vectors).all():
+        raise BoveError(f"{args.bags}: holds a value that is not finite; look at what made it")
     began = time.monotonic()
     # sentences that are alike share a bag, so that as many bags as sentences are always enough
     found = search(queries, collection.vectors, collection.offsets, args.top)
@@ -68,6 +70,8 @@ def run(args: argparse.Namespace) -> None:
 def _from_file(args, collection: Bags) -> tuple[list[str], list[np.ndarray]]:
     given = Bags.open(args.query_bags)
     _check(given.rank, given.model_hash, args.query_bags, collection, args.bags)
+    if not np.isfinite(given.vectors).all():
+        raise BoveError(f"{args.query_bags}: holds a value that is not finite; look at what made it")
     return list(given.ids), [given[name] for name in given.ids]
 
 

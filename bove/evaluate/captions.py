@@ -134,7 +134,8 @@ def _tests(bootstrap: Bootstrap) -> str:
         f"{_intervals(bootstrap)} *p* is two-sided, from the same resamples, and can not fall below "
         f"{2 / (bootstrap.resamples + 1):.2g}. *adjusted p* allows for testing many differences: it is *p* "
         "after Benjamini and Hochberg's procedure over all comparisons by this metric, of all systems, "
-        "subsets and summaries of this task."
+        "subsets and summaries of this task. Both speak of other pairs like these, not of models trained "
+        "with other seeds."
     )
 
 

@@ -68,7 +68,8 @@ def development_notes(
     chosen = [dataset_name(dataset, labels) for dataset in datasets if dataset in development]
     if not chosen:
         return []
-    return [f"Hyperparameters were chosen on {', '.join(chosen)}: its results are optimistic."]
+    whose = "its" if len(chosen) == 1 else "their"
+    return [f"Hyperparameters were chosen on {', '.join(chosen)}: {whose} results are optimistic."]
 
 
 def escape(text: str) -> str:

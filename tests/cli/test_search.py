@@ -108,3 +108,19 @@ def test_what_can_not_be_searched_is_one_line(folder, tmp_path, capsys, words, s
     assert main(["search", "--bags", str(folder / "b"), *given.split()]) == 2
     said_now = capsys.readouterr().err.strip()
     assert said in said_now and "\n" not in said_now
+
+
+@pytest.mark.parametrize("bad", ["--bags", "--query-bags"])
+def test_bags_with_values_that_are_not_finite_are_refused(tmp_path, capsys, bad):
+    for name, value in (("good", 1.0), ("bad", 3.0)):
+        with BagWriter(tmp_path / name, ["a"], [1], [0], 2, "bove", "m") as writer:
+            writer.put(0, np.full((1, 2), value))
+    content = (tmp_path / "bad").read_bytes()
+    three, nan = np.full(2, 3, np.float32).tobytes(), np.full(2, np.nan, np.float32).tobytes()
+    assert content.count(three) == 1
+    (tmp_path / "bad").write_bytes(content.replace(three, nan))
+    files = {"--bags": "good", "--query-bags": "good"} | {bad: "bad"}
+    words = [word for option, name in files.items() for word in (option, str(tmp_path / name))]
+    assert main(["search", *words]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and f"{tmp_path / 'bad'}: holds a value that is not finite" in said.err
