@@ -1,72 +1,7 @@
-"""A copy of the project in a temporary folder, and a way to call Snakemake there."""
-
-import argparse
-import os
-import re
-import shlex
-import shutil
-import subprocess
-import sys
-from importlib import import_module
-from pathlib import Path
+"""A copy of the project, shared by the tests of a module."""
 
 import pytest
-
-from bove.cli.main import MODULES
-
-ROOT = Path(__file__).parent.parent.parent
-PARTS = ("Snakefile", "workflow", "bove", "config", "profiles", "environment.yml")
-
-
-class Checkout:
-    """The project in a folder of its own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        folder.mkdir(parents=True)
-        for part in PARTS:
-            copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy2
-            copy(ROOT / part, folder / part)
-
-    def snakemake(self, *arguments: str) -> subprocess.CompletedProcess:
-        """Run Snakemake; the result has its text, which is not checked."""
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        return subprocess.run(
-            [sys.executable, "-m", "snakemake", "--cores", "2", "--nocolor", *arguments],
-            cwd=self.folder,
-            env={**environment, "OMP_NUM_THREADS": "1"},
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            check=False,
-        )
-
-    def planned(self, *arguments: str) -> dict[str, int]:
-        """How many jobs of each rule a dry run would do; every command is one that `bove` takes."""
-        done = self.snakemake("--dry-run", "--printshellcmds", *arguments)
-        said = done.stdout + done.stderr
-        assert done.returncode == 0, said
-        found, commands = self.jobs(said), re.findall(r"^Shell command: bove (.*)$", said, re.M)
-        assert len(commands) == sum(found.values())
-        for command in commands:
-            check(shlex.split(command))
-        return found
-
-    @staticmethod
-    def jobs(text: str) -> dict[str, int]:
-        """The table of jobs that Snakemake prints, without its totals and the rules that only collect."""
-        counts = {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", text, re.M)}
-        return {rule: count for rule, count in counts.items() if rule not in ("total", "all", "default")}
-
-
-def check(words: list[str]) -> None:
-    """Exit where the command line does not take these words."""
-    module = MODULES.get(words[0], words[0]).replace("-", "_")
-    parser = argparse.ArgumentParser(prog=f"bove {words[0]}")
-    import_module(f"bove.cli.{module}").register(parser)
-    parser.add_argument("--threads")
-    parser.add_argument("--log")
-    parser.parse_args(words[1:])
+from checkout import Checkout
 
 
 @pytest.fixture(scope="module")

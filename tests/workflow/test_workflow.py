@@ -120,6 +120,19 @@ def test_bags_of_other_systems_are_scored_where_there_are_some(checkout, tmp_pat
     assert scored["snli"].endswith(f"/bags/bove/snli.safetensors {web}")
 
 
+def test_every_job_says_what_it_needs_by_its_input(checkout, tmp_path):
+    """Sizes of files that are yet to be made are not known; those of the user's own are."""
+    memory = {}
+    for lines in (0, 200_000):
+        train = _write(tmp_path / "train.conll", "1\tx" + "\t_" * 12 + "\n\n" * lines)
+        path = _write(tmp_path / "own.yaml", yaml.safe_dump({"treebank": {"train": train}}))
+        said = checkout.snakemake("--dry-run", "--configfile", "config/config.yaml", path).stdout
+        resources = re.findall(r"^    resources: .*runtime=.*mem_mb=", said, re.M)
+        assert len(resources) == sum(checkout.jobs(said).values())
+        memory[lines] = int(re.search(r"^rule train_parser:.*?mem_mb=(\d+)", said, re.M | re.S)[1])
+    assert memory == {0: 3000, 200_000: 3000 + 40 * 0.4}
+
+
 def test_shards_are_jobs_of_their_own_for_what_is_parsed_here(checkout, tmp_path):
     trees = _write(tmp_path / "trees.conllu")
     own = {"parser": {"shards": 3}, "datasets": {"sts": {"parses": trees}}}

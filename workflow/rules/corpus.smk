@@ -13,12 +13,14 @@ for name, source in used_sources(VARIANTS).items():
                 f"{sources.DOWNLOADS}/logs/{name}.log",
             benchmark:
                 f"{sources.DOWNLOADS}/benchmarks/{name}.tsv"
+            # On a cluster, the machine where Snakemake runs may be the only one that reaches other networks.
+            localrule: True
             conda:
                 ENVIRONMENT
             threads: 1
             resources:
-                mem_mb=500,
-                runtime=240,
+                mem_mb=needs(500),
+                runtime=needs(240),
             params:
                 source=fetch_flags(name, source),
                 target=folder if "members" in source else only,
@@ -37,8 +39,8 @@ rule demo:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=needs(1000),
+        runtime=needs(10),
     params:
         sentences=lambda wildcards: next(
             source["sentences"]
@@ -65,8 +67,8 @@ rule vocabulary:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=20,
+        mem_mb=needs(1000, 5, "treebank"),
+        runtime=needs(20, 0.5, "treebank"),
     params:
         columns=CONFIG["treebank"]["columns"],
         encoding=CONFIG["treebank"]["encoding"],
@@ -106,8 +108,8 @@ if with_vectors("load"):
             ENVIRONMENT
         threads: 1
         resources:
-            mem_mb=4000,
-            runtime=60,
+            mem_mb=needs(4000),
+            runtime=needs(120),
         params:
             options=lambda wildcards: flags(
                 settings(wildcards, "vectors"), "format", "limit"
@@ -135,8 +137,8 @@ if with_vectors("train"):
             ENVIRONMENT
         threads: 1
         resources:
-            mem_mb=2000,
-            runtime=60,
+            mem_mb=needs(2000, 5, "text"),
+            runtime=needs(60, 5, "text"),
         params:
             rank=lambda wildcards: settings(wildcards, "model")["rank"],
             options=lambda wildcards: flags(
@@ -167,8 +169,8 @@ rule encode_treebank:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=20,
+        mem_mb=needs(1000, 20, "treebank"),
+        runtime=needs(20, 1, "treebank"),
     params:
         columns=CONFIG["treebank"]["columns"],
         encoding=CONFIG["treebank"]["encoding"],

@@ -32,8 +32,8 @@ rule encode:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=20,
+        mem_mb=needs(1500, 100, "sentences"),
+        runtime=needs(20, 10, "sentences"),
     params:
         inputs=input_flags,
         min_coverage=CONFIG["parser"]["min_coverage"],
@@ -57,8 +57,8 @@ rule infer:
         ENVIRONMENT
     threads: CONFIG["threads"]
     resources:
-        mem_mb=4000,
-        runtime=240,
+        mem_mb=needs(1500, 50, "graphs"),
+        runtime=needs(60, 10, "graphs"),
     params:
         options=infer_flags,
         punctuation=punctuation_flags,
@@ -87,8 +87,8 @@ if BAGS:
             ENVIRONMENT
         threads: CONFIG["threads"]
         resources:
-            mem_mb=4000,
-            runtime=240,
+            mem_mb=needs(1500, 50, "graphs"),
+            runtime=needs(60, 10, "graphs"),
         params:
             options=of_bags(infer_flags),
             punctuation=of_bags(punctuation_flags),
@@ -121,8 +121,8 @@ if BAGS:
             ENVIRONMENT
         threads: 1
         resources:
-            mem_mb=2000,
-            runtime=30,
+            mem_mb=needs(1500, 50, "graphs"),
+            runtime=needs(30, 1, "graphs"),
         params:
             punctuation=of_bags(punctuation_flags),
             code=fingerprint("bove.cli.gather_bags"),
@@ -148,8 +148,8 @@ rule look_up_words:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=needs(2000),
+        runtime=needs(30),
     params:
         options=lambda wildcards: flags(settings(wildcards, "scoring"), "punctuation"),
         code=fingerprint("bove.cli.infer"),

@@ -32,8 +32,8 @@ rule score:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=needs(1500, 3, "bags"),
+        runtime=needs(30, 0.1, "bags"),
     params:
         bags=lambda wildcards: shlex.join(
             f"{name}={file}" for name, file in bags_of(wildcards).items()
@@ -57,8 +57,8 @@ rule tables:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=needs(1000),
+        runtime=needs(10),
     params:
         folder=folder,
         development=development_flags(),
@@ -85,8 +85,8 @@ rule contamination:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=needs(1000),
+        runtime=needs(10),
     params:
         columns=CONFIG["treebank"]["columns"],
         encoding=CONFIG["treebank"]["encoding"],
@@ -118,8 +118,8 @@ if of_kind("ablations"):
             ENVIRONMENT
         threads: 1
         resources:
-            mem_mb=2000,
-            runtime=10,
+            mem_mb=needs(2000),
+            runtime=needs(10),
         params:
             scores=" ".join(
                 shlex.join(["--scores", name, *scores_of(folder)])
@@ -157,8 +157,8 @@ if of_kind("seeds"):
             ENVIRONMENT
         threads: 1
         resources:
-            mem_mb=1000,
-            runtime=10,
+            mem_mb=needs(1000),
+            runtime=needs(10),
         params:
             scores=" ".join(
                 shlex.join(["--scores", str(seed), *scores_of(folder)])
@@ -198,8 +198,8 @@ rule training:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=needs(1000),
+        runtime=needs(10),
     params:
         runs=" ".join(
             shlex.join(["--run", name, *training_files(folder)])

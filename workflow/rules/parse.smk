@@ -35,8 +35,8 @@ if PARSER["source"] == "train":
             ENVIRONMENT
         threads: 1
         resources:
-            mem_mb=3000,
-            runtime=120,
+            mem_mb=needs(3000, 40, "treebank"),
+            runtime=needs(240, 5, "treebank"),
         params:
             columns=CONFIG["treebank"]["columns"],
             encoding=CONFIG["treebank"]["encoding"],
@@ -66,8 +66,8 @@ if PARSER["source"] == "train":
             ENVIRONMENT
         threads: 1
         resources:
-            mem_mb=3000,
-            runtime=120,
+            mem_mb=needs(3000, 40, "treebank"),
+            runtime=needs(240, 5, "treebank"),
         params:
             columns=CONFIG["treebank"]["columns"],
             encoding=CONFIG["treebank"]["encoding"],
@@ -101,8 +101,8 @@ rule evaluate_parser:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=3000,
-        runtime=30,
+        mem_mb=needs(3000),
+        runtime=needs(30),
     params:
         parser=parse_flags,
         columns=CONFIG["treebank"]["columns"],
@@ -128,8 +128,8 @@ rule pairs:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=needs(1000, 5, "files"),
+        runtime=needs(10, 0.2, "files"),
     params:
         dataset=lambda wildcards: dataset_flags(wildcards.dataset),
         code=fingerprint("bove.cli.pairs"),
@@ -155,8 +155,8 @@ rule parse:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=3000,
-        runtime=120,
+        mem_mb=needs(3000, 50, "pairs"),
+        runtime=needs(60, 30, "pairs"),
     params:
         parser=parse_flags,
         limit=limit_flags,
@@ -188,8 +188,8 @@ if SHARDED:
             ENVIRONMENT
         threads: 1
         resources:
-            mem_mb=3000,
-            runtime=120,
+            mem_mb=needs(3000, 50, "pairs"),
+            runtime=needs(60, 30, "pairs"),
         params:
             parser=parse_flags,
             limit=flags(PARSER, "max_tokens"),
@@ -219,8 +219,8 @@ if SHARDED:
             ENVIRONMENT
         threads: 1
         resources:
-            mem_mb=2000,
-            runtime=20,
+            mem_mb=needs(1000, 100, "pairs"),
+            runtime=needs(20, 2, "pairs"),
         params:
             code=fingerprint("bove.cli.gather_parses"),
         shell:

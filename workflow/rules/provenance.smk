@@ -38,8 +38,8 @@ rule provenance:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=needs(1000),
+        runtime=needs(10),
     params:
         config=f"{RUN}/config.yaml",
         files=lambda wildcards: " ".join(

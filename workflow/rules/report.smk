@@ -38,8 +38,8 @@ rule overview:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=needs(1000),
+        runtime=needs(10),
     params:
         files=overview_flags,
         folder=folder,
@@ -61,8 +61,8 @@ rule pages:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=needs(500),
+        runtime=needs(10),
     params:
         folder=folder,
         code=fingerprint("bove.cli.pages"),
@@ -88,8 +88,8 @@ rule figure_results:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=needs(1000),
+        runtime=needs(10),
     params:
         names=lambda wildcards: dataset_names(),
         confidence=CONFIG["statistics"]["confidence"],
@@ -124,8 +124,8 @@ rule figure_scores:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=needs(1000),
+        runtime=needs(10),
     params:
         folder=folder,
         code=fingerprint("bove.cli.figures.scores"),
@@ -152,8 +152,8 @@ rule figure_tokens:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=needs(2000),
+        runtime=needs(10),
     params:
         options=token_flags,
         folder=folder,
@@ -180,8 +180,8 @@ if "bove" in CONFIG["systems"]:
             ENVIRONMENT
         threads: 1
         resources:
-            mem_mb=1000,
-            runtime=10,
+            mem_mb=needs(1000),
+            runtime=needs(10),
         params:
             reports=lambda wildcards: iteration_flags(),
             options=flags(CONFIG["inference"], "iterations", "tolerance"),
@@ -206,8 +206,8 @@ if "bove" in CONFIG["systems"]:
             ENVIRONMENT
         threads: 1
         resources:
-            mem_mb=2000,
-            runtime=10,
+            mem_mb=needs(2000),
+            runtime=needs(10),
         params:
             folder=folder,
             code=fingerprint("bove.cli.figures.relations"),

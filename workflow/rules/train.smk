@@ -22,8 +22,8 @@ if trained_by("als"):
             ENVIRONMENT
         threads: CONFIG["threads"]
         resources:
-            mem_mb=8000,
-            runtime=720,
+            mem_mb=needs(2000, 100, "graphs"),
+            runtime=needs(120, 10, "graphs"),
         params:
             inputs=input_flags,
             model=model_flags,
@@ -67,8 +67,8 @@ if trained_by("sgd"):
             ENVIRONMENT
         threads: CONFIG["threads"]
         resources:
-            mem_mb=8000,
-            runtime=720,
+            mem_mb=needs(2000, 100, "graphs"),
+            runtime=needs(240, 15, "graphs"),
         params:
             inputs=input_flags,
             model=model_flags,
@@ -123,8 +123,8 @@ if of_kind("select"):
             ENVIRONMENT
         threads: 1
         resources:
-            mem_mb=2000,
-            runtime=20,
+            mem_mb=needs(2000),
+            runtime=needs(20),
         params:
             candidates=" ".join(
                 shlex.join(
@@ -165,8 +165,8 @@ if of_kind("select"):
                 ENVIRONMENT
             threads: CONFIG["threads"]
             resources:
-                mem_mb=8000,
-                runtime=720,
+                mem_mb=needs(2000, 100, "graphs"),
+                runtime=needs(240, 15, "graphs"),
             params:
                 inputs=input_flags,
                 options=flags(CONFIG["model"]["als"], "checkpoint_every"),
