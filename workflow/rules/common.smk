@@ -33,6 +33,12 @@ def names(points):
     return list(Paramspace(table).instance_patterns)
 
 
+def refuse(error):
+    """Say in one line what is wrong, and end with exit code 2."""
+    print(" ".join(str(error).split()), file=sys.stderr)
+    sys.exit(2)
+
+
 def configuration():
     """The resolved configuration and its variants; what is wrong is one line on stderr and exit code 2."""
     schema = ROOT / "bove" / "schema" / "config.schema.yaml"
@@ -44,8 +50,7 @@ def configuration():
         found = variants(resolved, schema, names)
         check_sources(found)
     except BoveError as e:
-        print(" ".join(str(e).split()), file=sys.stderr)
-        sys.exit(2)
+        refuse(e)
     return resolved, found
 
 
