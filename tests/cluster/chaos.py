@@ -63,7 +63,10 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 class Victim:
-    """A run of Snakemake in a session of its own, whose output goes to a file."""
+    """A run of Snakemake in a session of its own, whose output goes to a file.
+
+    When it has ended its number is kept, and not free for another process, until `bury`.
+    """
 
     def __init__(self, checkout: Checkout, words: list[str], log: Path) -> None:
         self.log = log
@@ -78,6 +81,10 @@ class Victim:
                 start_new_session=True,
             )
 
+    def ended(self) -> bool:
+        """Whether Snakemake has ended; what it started may go on."""
+        return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
     def begun(self) -> list[str]:
         """The stages that have begun so far."""
         return re.findall(r"^(?:local)?rule (\w+):$", self.log.read_text(encoding="utf-8"), re.M)
@@ -86,7 +93,7 @@ class Victim:
         """Wait until a stage has begun; False if the run ends first."""
         end = time.monotonic() + PATIENCE
         while stage not in self.begun():
-            if self.process.poll() is not None:
+            if self.ended():
                 return stage in self.begun()
             if time.monotonic() > end:
                 raise Disagreement(f"{stage} did not begin within {PATIENCE} s:\n{self.log.read_text()}")
@@ -95,14 +102,14 @@ class Victim:
 
     def kill(self, number: int, everyone: bool) -> bool:
         """Send the signal and wait for Snakemake's end; False if it had ended by itself."""
-        if self.process.poll() is not None:
+        if self.ended():
             return False
         (os.killpg if everyone else os.kill)(self.process.pid, number)
-        try:
-            self.process.wait(PATIENCE)
-        except subprocess.TimeoutExpired as e:
-            self.bury()
-            raise Disagreement(f"Snakemake does not end after signal {number}") from e
+        end = time.monotonic() + PATIENCE
+        while not self.ended():
+            if time.monotonic() > end:
+                raise Disagreement(f"Snakemake does not end after signal {number}")
+            time.sleep(0.05)
         return True
 
     def bury(self) -> None:

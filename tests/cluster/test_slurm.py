@@ -13,7 +13,6 @@ PLUGIN = "snakemake_executor_plugin_slurm"
 FLAGS = (
     "--workflow-profile=profiles/slurm",
     "--slurm-status-command=squeue",
-    "--slurm-no-account",
     "--slurm-init-seconds-before-status-checks=1",
     "--seconds-between-status-checks=1",
     "--slurm-keep-successful-logs",
@@ -33,9 +32,11 @@ def test_two_nodes_share_the_jobs_and_make_the_tables_of_one_machine(tmp_path):
         said = done.stdout + done.stderr
         jobs = [line.split("|") for line in cluster.run("squeue", "-h", "-t", "all", "-o", "%N|%T").split()]
         assert done.returncode == 0, said
-    assert {node for node, _ in jobs} == set(cluster.names)
-    assert {state for _, state in jobs} == {"COMPLETED"}
-    assert len(jobs) == sum(there.jobs(said).values())
+    completed = [
+        node for node, state in jobs if state == "COMPLETED"
+    ]  # a job that was lost is submitted again
+    assert set(completed) == set(cluster.names)
+    assert len(completed) == sum(there.jobs(said).values())
     assert there.jobs(said).items() >= {"parse_shard": 2, "infer_shard": 2, "gather_bags": 1}.items()
     assert tables(there.folder) == tables(here.folder)
     assert {path.name for path in (there.folder / "results" / "slurm").iterdir()} >= {"rule_infer_shard"}
