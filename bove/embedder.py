@@ -11,8 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from bove.errors import BoveError
-from bove.factor.batches import Workers, plan_batches, ranges
-from bove.factor.embedding import Inference, Options, infer_batches
+from bove.factor.embedding import Inference, Options, infer_tokens
 from bove.factor.model import Model
 from bove.graphs import GraphCorpus
 from bove.text.conll import Sentence
@@ -139,14 +138,9 @@ class Embedder:
             return self._looked_up(sentences, punctuation)
         corpus = self.graphs(sentences)
         infer = self._inference(system).solver(corpus, "the sentences")
-        bags = np.zeros((corpus.n_tokens, self.model.rank), np.float32)
         first, index = corpus.distinct()
-        with Workers() as workers:
-            dtype = self.model.properties.dtype
-            plan = plan_batches(corpus.lengths[first], self.settings.batch_tokens)
-            for places, got in infer_batches(infer, corpus, first, plan, dtype, workers):
-                tokens, _ = ranges(corpus.token_offsets, first[places])
-                bags[tokens] = got.E
+        batch_tokens, like = self.settings.batch_tokens, self.model.properties
+        bags = infer_tokens(infer, corpus, first, batch_tokens, like).astype(np.float32, copy=False)
         whole = [bags[corpus.token_offsets[s] : corpus.token_offsets[s + 1]] for s in first[index]]
         kept = [_kept(s.forms, range(len(s.forms)), punctuation) for s in sentences]
         return [Bag(places, bag[places]) for places, bag in zip(kept, whole, strict=True)]

@@ -17,8 +17,7 @@ from bove.api.graph import Graph
 from bove.api.names import Names, names_of
 from bove.api.reconstruction import Reconstruction, explained
 from bove.errors import BoveError, BoveWarning
-from bove.factor.batches import Workers, plan_batches, ranges
-from bove.factor.embedding import Inference, Options, infer_batches
+from bove.factor.embedding import Inference, Options, infer_tokens
 from bove.factor.model import Model
 from bove.factor.training import findings, make_model
 
@@ -280,15 +279,9 @@ class BoVE(TransformerMixin, BaseEstimator):
         inference = getattr(self, "_inference", None)
         if inference is None or inference.options != options:
             inference = self._inference = Inference(self.model_, "bove", options)
-        arrays, dtype = corpus.arrays, self.model_.properties.dtype
-        infer = inference.solver(arrays, "the graphs")
-        bags = np.zeros((arrays.n_tokens, self.model_.rank), dtype)
-        every, plan = np.arange(arrays.n_graphs), plan_batches(arrays.lengths, self.batch_tokens)
-        with Workers(self.threads) as workers:
-            for places, got in infer_batches(infer, arrays, every, plan, dtype, workers):
-                tokens, _ = ranges(arrays.token_offsets, places)
-                bags[tokens] = got.E
-        return bags
+        arrays = corpus.arrays
+        infer, every = inference.solver(arrays, "the graphs"), np.arange(arrays.n_graphs)
+        return infer_tokens(infer, arrays, every, self.batch_tokens, self.model_.properties, self.threads)
 
     def _explained(self, corpus: Corpus) -> Reconstruction:
         return explained(self.model_, corpus, self._infer(corpus), self.batch_tokens, self.threads)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bove.errors import BoveError
-from bove.factor.batches import Batch, Workers, take_batch
+from bove.factor.batches import Batch, Workers, plan_batches, ranges, take_batch
 from bove.factor.inference import FixedPoint, Inferred, infer_averaged
 from bove.factor.lowrank import LowRank
 from bove.factor.model import Model
@@ -126,6 +126,30 @@ def infer_batches(
     for places, got in zip(plan, results, strict=True):
         _check_finite(got.E, corpus, graphs[places])
         yield places, got
+
+
+def infer_tokens(
+    infer: Callable[[Batch], Inferred],
+    corpus: GraphCorpus,
+    graphs: np.ndarray,
+    batch_tokens: int,
+    like: np.ndarray,
+    threads: int = 1,
+) -> np.ndarray:
+    """[T, r] the token vectors of some graphs, in memory; those of the others are 0.
+
+    Args:
+        infer, graphs: as in `infer_batches`, which also says what is raised.
+        batch_tokens: tokens worked on at once.
+        like: [c, r] the model's property vectors, which give dimensions and type.
+    """
+    E = np.zeros((corpus.n_tokens, like.shape[1]), like.dtype)
+    plan = plan_batches(corpus.lengths[graphs], batch_tokens)
+    with Workers(threads) as workers:
+        for places, got in infer_batches(infer, corpus, graphs, plan, like.dtype, workers):
+            tokens, _ = ranges(corpus.token_offsets, graphs[places])
+            E[tokens] = got.E
+    return E
 
 
 def _check_finite(E, corpus, graphs) -> None:
