@@ -43,6 +43,14 @@ def points(config: dict, schema: Path) -> list[dict]:
     return [point for i, point in enumerate(every) if point not in every[:i]]
 
 
+def folders(points: Sequence[dict]) -> list[str]:
+    """A path for each point, such as alpha~10/lambda_P~1000."""
+    return [
+        "/".join(f"{k}~{v:.12g}" if isinstance(v, float) else f"{k}~{v}" for k, v in point.items())
+        for point in points
+    ]
+
+
 def _check_alone(config: dict) -> None:
     """See that nothing is held against a model that is still to be chosen."""
     for key in ("compare", "ablations"):

@@ -4,11 +4,11 @@ Each kind of file lies where the workflow puts it: for a variant (a candidate of
 `compare` or `ablations`) in the folder of the first variant that shares it.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bove import sources
+from bove.candidates import folders
 from bove.config import fill, load, load_schema, resolve
 from bove.errors import BoveError
 from bove.variants import Homes, Variant, variants
@@ -65,7 +65,7 @@ class Run:
         if not file.is_file():
             raise BoveError(f"{path}: no run is there (it has no config.yaml);{_others(path)}")
         config = resolve(load([file], SCHEMA), SCHEMA)
-        found = {other.folder.rstrip("/"): other for other in variants(config, SCHEMA, _names)}
+        found = {other.folder.rstrip("/"): other for other in variants(config, SCHEMA, folders)}
         if variant.strip("/") not in found:
             names = ", ".join(name for name in found if name) or "none"
             raise BoveError(f"{path}: has no variant {variant!r}; there are: {names}")
@@ -141,14 +141,6 @@ class Run:
     def _located(self, value: str) -> Path:
         """A file that the configuration names: relative paths begin where results/ lies."""
         return self.path.absolute().parent.parent / sources.locate(self.config, value)
-
-
-def _names(points: Sequence[dict]) -> list[str]:
-    """The folder of each candidate, as the workflow names it."""
-    return [
-        "/".join(f"{k}~{v:.12g}" if isinstance(v, float) else f"{k}~{v}" for k, v in point.items())
-        for point in points
-    ]
 
 
 def _others(path: Path) -> str:

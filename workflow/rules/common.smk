@@ -14,23 +14,12 @@ ROOT = Path(workflow.current_basedir).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bove import sources
-from bove.candidates import development
+from bove.candidates import development, folders
 from bove.config import load, resolve, store, summary
 from bove.errors import BoveError
 from bove.fingerprint import fingerprint
 from bove.shard_counts import SENTENCES, ShardCounts
 from bove.variants import Homes, check_sources, used_sources, variants
-
-
-def names(points):
-    """A path for each point of the space of parameters, such as alpha~10/lambda_P~1000."""
-    import pandas
-    from snakemake.utils import Paramspace
-
-    table = pandas.DataFrame(points).map(
-        lambda value: f"{value:.12g}" if isinstance(value, float) else str(value)
-    )
-    return list(Paramspace(table).instance_patterns)
 
 
 def refuse(error):
@@ -47,7 +36,7 @@ def configuration():
         resolved = resolve(
             load(files, schema, workflow.config_settings.config_args or ()), schema
         )
-        found = variants(resolved, schema, names)
+        found = variants(resolved, schema, folders)
         check_sources(found)
     except BoveError as e:
         refuse(e)
