@@ -25,7 +25,6 @@ from bove.text.vocabulary import Vocabulary
 from bove.text.words import is_punctuation
 
 log = logging.getLogger("bove")
-SYSTEMS = ("word-vectors", "properties-only", "bove")
 NEEDS = {
     "word-vectors": ("vectors", "vocabulary", "sentences"),
     "properties-only": ("model", "graphs", "batch_tokens"),
@@ -35,7 +34,7 @@ NEEDS = {
 
 def register(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--system", choices=SYSTEMS, required=True, help="what makes the vectors")
+    add("--system", choices=tuple(NEEDS), required=True, help="what makes the vectors")
     add("--model", metavar="FILE", help="model.safetensors")
     add("--graphs", metavar="FILE", help="graphs to embed")
     add("--solver", choices=SOLVERS, help="how the fixed point is found")
