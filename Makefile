@@ -2,6 +2,7 @@
 # make report  put the finished demo on one page, results/demo/report.html; RUN=results/NAME that run
 # make test    run the test suite
 # make lint    check style, types and workflow
+# make docs    make the manual, a site in site/ that needs no network
 # make bench   measure speed and memory; RUN=results/NAME measures inference on that run's model
 # make fuzz    feed damaged files to a reader: READER=conll SECONDS=120; tests/fuzz/readers.py lists the readers
 # Each makes the virtual environment .venv first, once. `make demo CORES=4` uses four cores.
@@ -17,7 +18,7 @@ TORCH_INDEX ?=
 STAMP := $(VENV)/.installed
 IN := "$(VENV)/bin/python" -m
 
-.PHONY: demo report test lint bench fuzz
+.PHONY: demo report test lint docs bench fuzz
 
 demo: $(STAMP)
 	$(IN) snakemake --cores $(CORES)
@@ -36,6 +37,10 @@ lint: $(STAMP)
 	$(IN) mypy
 	$(IN) snakefmt --check Snakefile workflow
 	$(IN) snakemake --lint
+
+docs: $(STAMP)
+	$(IN) sphinx -W --keep-going -q -E docs site
+	@printf 'The manual begins at %s/site/index.html.\n' "$$PWD"
 
 fuzz:
 	test -x .fuzz/bin/python || "$(PYTHON)" -m venv .fuzz

@@ -71,7 +71,7 @@ class Corpus:
     ) -> "Corpus":
         """Graphs of sentences as the workflow makes them: numbers, punctuation and rare words replaced.
 
-        Args: as of `bove.text.graphs.encode`.
+        The arguments are those of `bove.text.graphs.encode`.
         """
         return cls(encode(sentences, vocabulary, vectors, counts), Names.of_vocabulary(vocabulary))
 

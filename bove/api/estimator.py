@@ -27,9 +27,10 @@ Graphs = Iterable[Graph] | Corpus
 class BoVE(TransformerMixin, BaseEstimator):
     """Bag-of-vector embeddings: a vector for every node of a graph, from its properties and its relations.
 
-    Minimises over graphs (Popa and Henderson 2017)
+    Minimises over graphs (Popa and Henderson 2017)::
 
-        Σ ||W − P Eᵀ||² + alpha Σ ||X_k − E R_k Eᵀ||² + lambda_P ||P||² + lambda_R ||R||² + lambda_E ||E||²
+        Σ ||W − P Eᵀ||² + alpha Σ ||X_k − E R_k Eᵀ||²
+            + lambda_P ||P||² + lambda_R ||R||² + lambda_E Σ ||E||²
 
     and infers E for others with P and R fixed. The penalties' defaults are those of a treebank of some
     100,000 tokens; small graphs need small ones, such as 1.
@@ -39,21 +40,24 @@ class BoVE(TransformerMixin, BaseEstimator):
             workflow's configuration.
         init: where node vectors start (als): "zero", or "random" or "eigenvectors", for graphs without
             properties; "eigenvectors" are for one graph. Without "zero" nothing is restarted at 0 either.
-        max_rounds, tolerance, restart_every, restart_iterations, e_step, e_tolerance, e_energy, r_tolerance,
-            r_iterations: as `model.als` there.
+        max_rounds, tolerance, restart_every, restart_iterations: as `model.als` there.
+        e_step, e_tolerance, e_energy, r_tolerance, r_iterations: likewise.
         batch_tokens: nodes worked on at once, in training and in inference.
-        learning_rate, epochs, batch_graphs, negatives, negative_weight, patience, held_out, device: as
-            `model.sgd` there.
-        solver, iterations, infer_tolerance, energy: as `inference` there.
+        learning_rate, epochs, negatives, negative_weight, patience, held_out, device: as `model.sgd` there.
+        batch_graphs: as `model.sgd.batch_sentences` there.
+        solver, iterations, energy: as `inference` there.
+        infer_tolerance: as `inference.tolerance` there.
         threads: the result does not depend on them (als).
         random_state: whole number, RandomState or None.
 
     Attributes:
         model_: P, R and all that is needed to use them.
         names_: of properties and relations, by row.
-        properties_: [c, r] P. relations_: [d, r, r] R.
-        losses_: the loss by term, one dict a round. n_iter_: rounds or epochs done.
-        bags_: the training graphs' own [n, r] E (als). Files have none of these three.
+        properties_: [c, r] P.
+        relations_: [d, r, r] R.
+        losses_: the loss by term, one dict a round; a loaded model has none.
+        n_iter_: rounds or epochs done; a loaded model has none.
+        bags_: the training graphs' own [n, r] E (als); a loaded model has none.
     """
 
     def __init__(
@@ -133,7 +137,8 @@ class BoVE(TransformerMixin, BaseEstimator):
         """Learn P and R of graphs.
 
         Args:
-            X: graphs; read once. y: ignored.
+            X: graphs; read once.
+            y: ignored.
             vectors: pretrained [r] vectors of some properties, by name; these keep them.
 
         Raises:
@@ -162,7 +167,8 @@ class BoVE(TransformerMixin, BaseEstimator):
         node without anything known has a vector from its neighbours, or 0.
 
         Args:
-            X: graphs. vectors: pretrained [r] vectors of properties that the model does not know, by name.
+            X: graphs.
+            vectors: pretrained [r] vectors of properties that the model does not know, by name.
 
         Raises:
             BoveError: something else than graphs, or inference that diverges.
@@ -180,7 +186,7 @@ class BoVE(TransformerMixin, BaseEstimator):
     def score_reconstruction(self, X: Graphs, *, vectors: Vectors | None = None) -> Reconstruction:
         """How much of the graphs' properties and relations their bags explain.
 
-        Args and Raises: as of `transform`.
+        Arguments and errors are those of `transform`.
         """
         check_is_fitted(self, "model_")
         corpus = self._numbered(Corpus.of(X), vectors)

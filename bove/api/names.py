@@ -22,7 +22,8 @@ class Names:
     """What each row of P and each relation matrix is of.
 
     Attributes:
-        properties: [c]. relations: [d].
+        properties: [c] names, by row of P.
+        relations: [d] names, by matrix of R.
         groups: kind of property → (first, last) of its rows, which lie side by side.
         hash: names the dictionaries; graphs and models of the same hash fit together.
     """

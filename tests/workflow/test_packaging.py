@@ -30,6 +30,11 @@ TOOLS = {
     "snakemake",
     "pandas",
     "pygments",
+    "sphinx",
+    "furo",
+    "myst-parser",
+    "sphinx-copybutton",
+    "sybil",
 }  # not imported by the package
 
 
@@ -91,7 +96,7 @@ def test_what_is_missing_is_named_with_the_extra_that_has_it(monkeypatch, capsys
         "optional-dependencies"
     ]
     asked = {_name(Requirement(text).name): extra for extra, texts in extras.items() for text in texts}
-    assert {name: extra for name, extra in asked.items() if extra not in ("test", "slurm")} == EXTRAS
+    assert {name: extra for name, extra in asked.items() if extra not in ("test", "slurm", "docs")} == EXTRAS
     monkeypatch.setitem(sys.modules, "bove.cli.parse", None)
     with pytest.raises(ModuleNotFoundError):  # a mistake of the package itself is not hidden
         main(["parse"])
