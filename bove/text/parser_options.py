@@ -63,14 +63,14 @@ PRESETS = {
         "tiny": _tagger(32, 16, 32, steps=30, interval=30),
         "demo": _tagger(64, 32, 64, steps=300, interval=150),
         # Stanza's tagger changes its optimiser when no evaluation was better for so many steps.
-        "full": _tagger(150, 64, 100, 2100, interval=2100)
-        | {"dropout": 0.1, "word_dropout": 0.05, "word_cutoff": 3, "max_steps_before_stop": 1300}
+        "full": _tagger(150, 64, 100, 1800, interval=1800)
+        | {"dropout": 0.1, "word_dropout": 0.05, "word_cutoff": 3, "max_steps_before_stop": 1100}
         | _TAGGER_FALL,
     },
     "parser": {
         "tiny": _parser(32, 32, steps=30, interval=30),
         "demo": _parser(64, 64, steps=200, interval=100),
-        "full": _parser(128, 64, 1800, interval=600) | _PARSER_FALL | {"second_optim_start_step": 1200},
+        "full": _parser(128, 64, 2500, interval=1250) | _PARSER_FALL | {"second_optim_start_step": 1700},
     },
 }
 # Set by this module, or in need of files that a finished model would not hold.
