@@ -8,7 +8,7 @@ from bove.cli.variant_scores import add_scores_arguments, read_variants
 from bove.evaluate.ablations import Ablations, ablation_table, compare, panels, write_csv
 from bove.evaluate.plots import draw_ablations, figure_files
 from bove.evaluate.results import results_of
-from bove.evaluate.tables import UNDEFINED
+from bove.evaluate.tables import undefined
 
 log = logging.getLogger("bove")
 
@@ -40,11 +40,7 @@ def run(args) -> None:
     for c in comparisons:
         if c.result.value is None:
             log.warning(
-                "%s: %s %s: %s is %s",
-                c.variant,
-                c.result.dataset,
-                c.result.subset,
-                c.result.metric,
-                UNDEFINED,
-            )
+                "%s: %s %s: %s is %s", c.variant, c.result.dataset, c.result.subset, c.result.metric,
+                undefined(c.result),
+            )  # fmt: skip
     print(table, end="")

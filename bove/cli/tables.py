@@ -17,7 +17,7 @@ from bove.evaluate.result_tables import task_files
 from bove.evaluate.results import Result, write_csv
 from bove.evaluate.scores import Scores, read_scores
 from bove.evaluate.statistics import Difference, adjust, evidence, write_differences
-from bove.evaluate.tables import UNDEFINED, dataset_name
+from bove.evaluate.tables import dataset_name, undefined, undefined_value
 from bove.text.pairs import TASKS
 
 log = logging.getLogger("bove")
@@ -47,6 +47,7 @@ def run(args) -> None:
     tables = [read_scores(path) for path in args.scores]
     _check(args.scores, tables, args.development)
     _warn_of_mixed_models(tables)
+    _warn_of_few(bootstrap)
     results: list[Result] = []
     differences: list[Difference] = []
     for scores in tables:
@@ -80,6 +81,14 @@ def _bootstrap(args) -> Bootstrap:
     return Bootstrap(args.resamples, args.confidence, args.seed)
 
 
+def _warn_of_few(bootstrap: Bootstrap) -> None:
+    if bootstrap.resamples < bootstrap.least:
+        log.warning(
+            "%d resamples are few for intervals of %g%%; take at least %d, or a lower confidence",
+            bootstrap.resamples, 100 * bootstrap.confidence, bootstrap.least,
+        )  # fmt: skip
+
+
 def _csv(write, rows) -> str:
     stream = io.StringIO()
     write(stream, rows)
@@ -108,7 +117,8 @@ def _length_notes(tables: list[Scores]) -> list[str]:
         for subset in dict.fromkeys(scores.subsets):
             pairs = np.flatnonzero((of_subset == subset) & scores.scored)
             value = pearson(is_positive(scores.gold_of(pairs)), scores.lengths[pairs, 1])
-            shown = UNDEFINED if value is None else f"{value:.4f}"
+            missing = undefined_value("length-correlation", len(pairs))
+            shown = missing if value is None else f"{value:.4f}"
             notes.append(
                 f"{dataset_name(scores.dataset, labels)} {subset}: the label itself, 1 for *entailment* and "
                 f"0 for the others, has a correlation of {shown} with that length."
@@ -149,5 +159,6 @@ def _log_undefined(results: list[Result]) -> None:
     for result in results:
         if result.value is None:
             log.warning(
-                "%s %s, %s: %s is %s", result.dataset, result.subset, result.system, result.metric, UNDEFINED
-            )
+                "%s %s, %s: %s is %s", result.dataset, result.subset, result.system, result.metric,
+                undefined(result),
+            )  # fmt: skip

@@ -9,13 +9,13 @@ from bove.evaluate.metrics import METRICS
 from bove.evaluate.plots import Panel
 from bove.evaluate.results import AGGREGATES, MEAN, WEIGHTED_MEAN, Result
 from bove.evaluate.tables import (
-    UNDEFINED,
     dataset_cell,
     development_notes,
     entered_note,
     escape,
     markdown_table,
     number,
+    undefined,
 )
 
 CSV_COLUMNS = ("variant", "task", "dataset", "subset", "n_scored", "metric", "value", "difference")
@@ -177,7 +177,7 @@ def _title(ablations: Ablations, column: tuple[str, str, str], between: str) -> 
 def _cell(comparison: Comparison, is_base: bool, n_subsets: int) -> str:
     result = comparison.result
     if result.value is None:
-        return UNDEFINED
+        return undefined(result) + entered_note(result, n_subsets)
     cell = number(result.task, result.value)
     if not is_base and comparison.difference is not None:
         cell += f" ({_signed(result.task, comparison.difference)})"

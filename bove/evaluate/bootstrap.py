@@ -1,5 +1,6 @@
 """The bootstrap over pairs: every system and metric measured on the same resamples of a data set."""
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from bove.evaluate.scores import Scores
 
 # Draws worked on at once: few enough that what is made of them stays in a processor's cache.
 _BATCH = 1 << 17
+# With fewer resamples beyond it, the end of an interval is little but chance.
+TAIL = 10
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,11 @@ class Bootstrap:
     resamples: int
     confidence: float
     seed: int
+
+    @property
+    def least(self) -> int:
+        """Resamples that the intervals want: as many as put TAIL of them beyond either end."""
+        return math.ceil(round(2 * TAIL / (1 - self.confidence), 6))
 
     @property
     def level(self) -> float:

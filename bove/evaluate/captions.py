@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from bove.evaluate import paper
 from bove.evaluate.bootstrap import Bootstrap
+from bove.evaluate.layout import FIRST
 from bove.evaluate.metrics import METRICS
 from bove.evaluate.results import AGGREGATES, MEAN, TOGETHER, WEIGHTED_MEAN, Result
 from bove.evaluate.statistics import Difference
@@ -101,11 +102,13 @@ def metric_caption(task: str, metric: str, findings: Findings, published: bool) 
             "The columns *paper* hold the figures of Popa and Henderson (2017), from other training data; "
             "they are not in the contest for bold."
         )
-    if findings.bootstrap:
+    main = metric == METRICS[task]
+    if findings.bootstrap and main:
         parts.append(_intervals(findings.bootstrap))
-        if several:
-            parts.append(_marks(task, findings))
-    if metric == METRICS[task]:
+        parts.append(_marks(task, findings) if several else "")
+    elif findings.bootstrap:
+        parts.append(f"Intervals{' and marks' if several else ''} are made as in {FIRST}.")
+    if main:
         parts += [_data(results, findings), findings.origin]
     return " ".join(part for part in parts if part)
 
@@ -122,18 +125,20 @@ def differences_caption(metric: str, findings: Findings) -> str:
 
 
 def _intervals(bootstrap: Bootstrap) -> str:
+    few = f" So few make rough intervals of this level; take at least {bootstrap.least}."
     return (
         f"In brackets stand {100 * bootstrap.confidence:g}% intervals: percentiles of {bootstrap.resamples} "
         "resamples of the pairs, drawn with replacement within each subset "
         f"(seed {bootstrap.seed}), the same for all systems."
+        f"{few if bootstrap.resamples < bootstrap.least else ''}"
     )
 
 
 def _tests(bootstrap: Bootstrap) -> str:
     return (
-        f"{_intervals(bootstrap)} *p* is two-sided, from the same resamples, and can not fall below "
-        f"{2 / (bootstrap.resamples + 1):.2g}. *adjusted p* allows for testing many differences: it is *p* "
-        "after Benjamini and Hochberg's procedure over all comparisons by this metric, of all systems, "
+        f"Intervals are made as in {FIRST}. *p* is two-sided, from the same resamples, and can not fall "
+        f"below {2 / (bootstrap.resamples + 1):.2g}. *adjusted p* allows for testing many differences: it is "
+        "*p* after Benjamini and Hochberg's procedure over all comparisons by this metric, of all systems, "
         "subsets and summaries of this task. Both speak of other pairs like these, not of models trained "
         "with other seeds."
     )

@@ -24,12 +24,12 @@ from bove.evaluate.results import AGGREGATES, MEAN, WEIGHTED_MEAN, Result
 from bove.evaluate.statistics import Difference
 from bove.evaluate.tables import (
     ABSENT,
-    UNDEFINED,
     amount,
     dataset_cell,
     entered_note,
     pairs_cell,
     printed,
+    undefined,
 )
 
 FILES = {"similarity": "sts", "entailment": "snli"}
@@ -140,7 +140,8 @@ def _value_cells(metric, row: dict[str, Result], systems, n_subsets, findings: F
         if system not in row:
             cells.append(Cell(ABSENT))
             continue
-        result, text = row[system], texts.get(system, UNDEFINED)
+        result = row[system]
+        text = texts.get(system) or undefined(result)
         bounded = findings.bootstrap is not None and result.value is not None
         cells.append(
             Cell(

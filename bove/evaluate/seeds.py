@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from typing import IO
 
 from bove.evaluate.results import AGGREGATES, MEAN, Result
-from bove.evaluate.tables import ABSENT, dataset_cell, dataset_name, escape, markdown_table, number
+from bove.evaluate.tables import (
+    ABSENT,
+    UNDEFINED,
+    dataset_cell,
+    dataset_name,
+    escape,
+    markdown_table,
+    number,
+    undefined,
+)
 
 CSV_COLUMNS = (
     "task", "dataset", "subset", "n_scored", "metric", "seeds", "mean", "standard_deviation", "minimum",
@@ -144,11 +153,11 @@ def _row(spread: Spread, base: str, labels, development) -> list[str]:
     result, own = spread.result, spread.values[base]
     cells = [dataset_cell(result.dataset, labels, development), result.subset, str(result.n_scored)]
     if spread.mean is None or spread.range is None:
-        return [*cells, "undefined", ABSENT, ABSENT, ABSENT]
+        return [*cells, undefined(result), ABSENT, ABSENT, ABSENT]
     lacking = len(spread.values) - len(spread.defined)
     mean = number(result.task, spread.mean) + (f" ({len(spread.defined)} seeds)" if lacking else "")
     least, most = (number(result.task, value) for value in spread.range)
-    shown = "undefined" if own is None else number(result.task, own)
+    shown = UNDEFINED if own is None else number(result.task, own)
     return [*cells, mean, _deviation(spread), f"{least} to {most}", shown]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from bove.evaluate.metrics import METRICS
 from bove.evaluate.results import MEAN, WEIGHTED_MEAN, Result
 
-UNDEFINED = "undefined (constant)"
+UNDEFINED = "undefined"
 ABSENT = "-"
 _PERCENT = ("average-precision", "roc-auc")
 
@@ -43,6 +43,20 @@ def entered_note(result: Result, n_subsets: int) -> str:
     if result.subset not in (MEAN, WEIGHTED_MEAN) or result.entered >= n_subsets:
         return ""
     return f" ({result.entered} of {n_subsets} subsets defined)"
+
+
+def undefined(result: Result) -> str:
+    """What stands in place of a value that there is none of, with the reason, but for means."""
+    if result.subset in (MEAN, WEIGHTED_MEAN):
+        return UNDEFINED
+    return undefined_value(result.metric, result.n_scored)
+
+
+def undefined_value(metric: str, n: int) -> str:
+    """The same of a metric of n pairs."""
+    if n < 2:
+        return f"{UNDEFINED} ({'one pair' if n else 'no pair'})"
+    return f"{UNDEFINED} ({'one class' if metric in _PERCENT else 'constant'})"
 
 
 def number(task: str, value: float) -> str:

@@ -138,6 +138,7 @@ def test_undefined_values_and_mixed_models_are_warned_of(tmp_path, capsys):
     log = capsys.readouterr().err
     assert "sts14 images, bove: pearson is undefined (constant)" in log
     assert "bove: bags of 2 different models, in sts14, snli" in log
+    assert "100 resamples are few for intervals of 90%; take at least 200, or a lower confidence" in log
     assert "words: bags of" not in log
 
 

@@ -133,7 +133,7 @@ def test_undefined_values_and_other_means_are_said_in_table_notes_and_figure():
     made = ablations("full", "flat", "flat news")
     text = ablation_table(made)
     table, title = cells(text), "STS-2014, mean of 2 subsets"
-    assert table["flat"][title] == "undefined (constant)"
+    assert table["flat"][title] == "undefined (0 of 2 subsets defined)"
     assert table["flat news"][title] == "1.0000 (1 of 2 subsets defined)"
     assert f"than the base's: flat on {title}; flat news on {title}." in text
     sts, snli = panels(made)

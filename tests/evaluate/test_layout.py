@@ -1,5 +1,6 @@
 """Tables in Markdown and LaTeX hold what they are given, escaped."""
 
+import dataclasses
 import shutil
 import subprocess
 
@@ -50,15 +51,15 @@ def test_latex_has_values_and_small_print_below_them():
         r"\multicolumn{3}{@{}l}{\emph{STS \& 50\%}} \\",
         r"a\textbar{}b & \textbf{0.5000}\rlap{\textsuperscript{\textdagger{}\textdaggerdbl{}}}"
         r" & $-$0.2500 (1 of 2 subsets defined) \\",
-        r"{\scriptsize of 2 subsets, 9 of 10 pairs} & {\scriptsize [$-$0.1000, 0.6000]} &  \\",
+        r"{\boveprint of 2 subsets, 9 of 10 pairs} & {\boveprint [$-$0.1000, 0.6000]} &  \\",
         r"c & 1.0000 & - \\",
-        r"{\scriptsize 5 pairs} &  &  \\",
+        r"{\boveprint 5 pairs} &  &  \\",
         r"\multicolumn{3}{@{}l}{\emph{other}} \\",
         r"d & 1.0000 & - \\",
-        r"{\scriptsize 5 pairs} &  &  \\",
+        r"{\boveprint 5 pairs} &  &  \\",
     ]
     caption = (
-        r"\caption{A \emph{caption} with 95\% \& \textdagger{} marks. One\_note. "
+        r"\caption[{A title}]{\footnotesize A \emph{caption} with 95\% \& \textdagger{} marks. One\_note. "
         r"p \textless{} 0.05, r of $-$0.3 in STS-2014.}"
     )
     assert caption in lines
@@ -79,14 +80,49 @@ def test_more_than_one_table_has_one_main_heading():
     assert latex([TABLE, TABLE]).count(r"\begin{table*}") == 2
 
 
+def test_later_tables_refer_to_the_first_one_and_a_long_table_is_several_floats():
+    later = dataclasses.replace(TABLE, name="later", caption="As in the first table.")
+    assert r"\footnotesize As in Table~\ref{tab:sts}." in latex([TABLE, later])
+    sizes = {"x": 12, "y": 10, "z": 20}
+    rows = [Row(name, str(i), "", "5", CELLS) for name, size in sizes.items() for i in range(size)]
+    text = latex([dataclasses.replace(TABLE, rows=rows)])
+    floats = text.split(r"\begin{table*}")[1:]
+    shown = [[name for name in sizes if rf"\emph{{{name}}}" in one] for one in floats]
+    assert shown == [["x"], ["y"], ["z"], ["z"]]
+    assert text.count(r"\label{") == 1 and text.count("A title, continued.") == 3
+    assert sum(one.count(r"\textbf{0.5000}") for one in floats) == len(rows)
+
+
+def compiled(folder, tables):
+    """What pdflatex says of a minimal document with the tables."""
+    (folder / "tables.tex").write_text(latex(tables), encoding="utf-8")
+    document = r"\documentclass{article}\usepackage{booktabs}\begin{document}\input{tables}\end{document}"
+    (folder / "main.tex").write_text(document, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "main.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    said = done.stdout.decode(errors="replace")
+    assert done.returncode == 0, said[-2000:]
+    assert (folder / "main.pdf").stat().st_size > 0
+    return said
+
+
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="needs pdflatex")
 def test_the_tables_compile_in_a_minimal_document(tmp_path):
     row = Row(ODD, ODD, ODD, "5", [Cell(ODD, True, "†", ODD, ODD)], [ODD])
     odd = Table("odd", ODD, [ODD], [row], ODD, [ODD], [ODD])
-    (tmp_path / "tables.tex").write_text(latex([TABLE, odd]), encoding="utf-8")
-    document = r"\documentclass{article}\usepackage{booktabs}\begin{document}\input{tables}\end{document}"
-    (tmp_path / "main.tex").write_text(document, encoding="utf-8")
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "main.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
-    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
-    assert (tmp_path / "main.pdf").stat().st_size > 0
+    compiled(tmp_path, [TABLE, odd])
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="needs pdflatex")
+def test_tables_of_many_systems_and_rows_fit_the_page(tmp_path):
+    for n in (3, 4, 5):
+        columns = [*(f"properties-{i}" for i in range(n)), "paper: bag of W2V", "paper: BoVE"]
+        cells = [*[CELLS[0]] * n, Cell("0.6429"), Cell("-")]
+        rows = [
+            Row(data, f"answers-students {i}", "of 6 subsets", "3750", cells)
+            for data in ("STS-2014", "STS-2015", "STS-2016")
+            for i in range(9)
+        ]
+        table = dataclasses.replace(TABLE, columns=columns, rows=rows, caption="A caption. " * 150)
+        said = compiled(tmp_path, [table])
+        assert "Overfull" not in said and "Float too large" not in said, n

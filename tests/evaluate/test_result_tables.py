@@ -1,6 +1,7 @@
 """The tables have the paper's shape and digits, mark what is significant, and say what a reader must know."""
 
 import dataclasses
+import re
 
 import pytest
 
@@ -118,6 +119,19 @@ def test_undefined_values_are_said_and_the_mean_tells_how_many_subsets_entered()
     assert table["D", TOGETHER]["x"] == "0.4000"
 
 
+def test_an_undefined_value_has_its_reason():
+    few = [result("no", "x", None, n=(3, 0, 0), entered=0), result("one", "x", None, n=(3, 1, 0), entered=0)]
+    several = [*few, result("two", "x", None, n=(3, 2, 0), entered=0), result(MEAN, "x", None, entered=0)]
+    table = cells(task_table("similarity", several, {"sts14": "D"}))
+    assert [row["x"] for row in table.values()] == [
+        f"undefined ({why})" for why in ("no pair", "one pair", "constant", "0 of 3 subsets defined")
+    ]
+    single = result("dev", "x", None, task="entailment", dataset="snli", n=(9, 9, 0), entered=0)
+    assert (
+        cells(task_table("entailment", [single], {"snli": "S"}))["S", "dev"]["x"] == "undefined (one class)"
+    )
+
+
 def test_notes_count_empty_bags_and_tell_other_pair_counts_and_development_sets():
     results = [
         result("images", "words", 0.5, n=(700, 600, 3)),
@@ -172,6 +186,15 @@ def test_intervals_stand_in_brackets_and_the_caption_says_how_they_were_made():
     )
     assert said in text and "(seed 7)" in text
     assert "Marked are" not in text, "one system differs from none"
+
+
+def test_few_resamples_for_the_level_are_said():
+    texts = [
+        task_table("similarity", [bounded("a", "x", 0.5)], {"sts14": "D"}, bootstrap=Bootstrap(n, level, 1))
+        for n, level in ((399, 0.95), (400, 0.95), (400, 0.99), (2000, 0.99))
+    ]
+    said = [re.findall("take at least ([0-9]+)", text) for text in texts]
+    assert said == [["400"], [], ["2000"], []]
 
 
 def test_marks_say_from_which_baseline_a_system_differs():

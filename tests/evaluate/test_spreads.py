@@ -65,7 +65,7 @@ def test_an_undefined_value_and_a_mean_of_fewer_subsets_are_left_out_and_counted
     assert "| 0.6000 (2 seeds) |" in text and "| 0.5000 (1 seeds) |                  - |" in text
     assert "Where a number of seeds stands beside a mean" in text
     (nothing,) = spreads(over(None, None), "1")
-    assert "| undefined |                  - |" in page([nothing])
+    assert "| undefined (constant) |                  - |" in page([nothing])
 
 
 def test_the_csv_has_each_seed_in_full_precision():
