@@ -4,7 +4,7 @@
 # make lint    check style, types and workflow
 # make docs    make the manual, a site in site/ that needs no network
 # make bench   measure speed and memory; RUN=results/NAME measures inference on that run's model
-# make fuzz    feed damaged files to a reader: READER=conll SECONDS=120; tests/fuzz/readers.py lists the readers
+# make fuzz    feed damaged files to a reader: READER=conll SECONDS=120; tests/every_reader.py lists them
 # Each makes the virtual environment .venv first, once. `make demo CORES=4` uses four cores.
 
 PYTHON ?= python3
@@ -44,7 +44,7 @@ docs: $(STAMP)
 
 fuzz:
 	test -x .fuzz/bin/python || "$(PYTHON)" -m venv .fuzz
-	.fuzz/bin/python -m pip install --quiet atheris numpy scipy safetensors pyyaml jsonschema pyarrow
+	.fuzz/bin/python -m pip install --quiet atheris numpy scipy scikit-learn safetensors pyyaml jsonschema pyarrow threadpoolctl tqdm
 	PYTHONPATH=. .fuzz/bin/python tests/fuzz/readers.py $(READER) -max_total_time=$(SECONDS) -timeout=60 -artifact_prefix=.fuzz/
 
 bench: $(STAMP)

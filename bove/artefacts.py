@@ -135,8 +135,12 @@ def _check(path: Path, format: str) -> dict[str, str]:
 
 
 def pack_words(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Strings as one uint8 blob of UTF-8 bytes and [V + 1] int64 offsets into it."""
-    raw = [word.encode() for word in words]
+    """Strings as one uint8 blob of UTF-8 bytes and [V + 1] int64 offsets into it.
+
+    Raises:
+        BoveError: half a surrogate pair, which UTF-8 can not hold.
+    """
+    raw = [_encoded(word) for word in words]
     offsets = np.zeros(len(raw) + 1, np.int64)
     np.cumsum([len(word) for word in raw], out=offsets[1:])
     return np.frombuffer(b"".join(raw), np.uint8), offsets
@@ -152,14 +156,22 @@ def pack_lines(names: Sequence[str]) -> np.ndarray:
     r"""Names as one uint8 blob, joined by \n.
 
     Raises:
-        BoveError: a name is empty or holds a \n, so that it could not be read back.
+        BoveError: a name is empty or holds a \n or half a surrogate pair, so that it could not be read back.
     """
     for name in names:
         if not name or "\n" in name:
             raise BoveError(
                 f"{name!r} can not name a row: it is empty or has a line break; give it another id"
             )
-    return np.frombuffer("\n".join(names).encode(), np.uint8)
+    return np.frombuffer(_encoded("\n".join(names)), np.uint8)
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as e:
+        shown = text[max(e.start - 20, 0) : e.end + 20]
+        raise BoveError(f"{shown!r}: half a surrogate pair can not be written; repair the text") from e
 
 
 def unpack_lines(blob: np.ndarray) -> tuple[str, ...]:

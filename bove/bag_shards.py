@@ -17,8 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from bove.bags import Bags, BagWriter
+from bove.csv_rows import csv_rows
 from bove.errors import BoveError
-from bove.files import atomic_write, read_lines
+from bove.files import atomic_write
 from bove.shards import SHARD, in_order
 
 # Columns of the report on inference, whose first two say which sentence and how long it is.
@@ -148,11 +149,12 @@ def gather_reports(
         BoveError: a file that is no report, or a sentence that none of them has.
     """
     found: dict[str, list[str]] = {}
+    advice = "give what `bove infer --report` wrote"
     for path in paths:
-        rows = csv.reader(line for _, line in read_lines(path))
-        if tuple(next(rows, ())) != REPORT:
-            raise BoveError(f"{path}: no report of inference; give what `bove infer --report` wrote")
-        found |= {row[0]: row[2:] for row in rows if row}
+        rows = csv_rows(path, advice)
+        if tuple(next(rows, (1, ()))[1]) != REPORT:
+            raise BoveError(f"{path}: no report of inference; {advice}")
+        found |= {row[0]: row[2:] for _, row in rows if row}
     with atomic_write(output) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(REPORT)

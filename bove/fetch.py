@@ -104,7 +104,7 @@ def _recorded(record: Path, url: str) -> str | None:
     try:
         entry = json.loads(record.read_text(encoding="utf-8"))
         return f"sha256:{entry['sha256']}" if entry["url"] == url else None
-    except (ValueError, KeyError, TypeError) as e:
+    except (ValueError, KeyError, TypeError, RecursionError) as e:
         raise BoveError(f"{record}: not the record of a download ({e}); delete it") from e
 
 

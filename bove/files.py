@@ -31,7 +31,7 @@ def open_bytes(path: str | Path) -> Iterator[IO[bytes]]:
             packed = raw.peek(2)[:2] == GZIP_MAGIC
             with gzip.open(raw) if packed else raw as stream:
                 yield stream
-    except FileNotFoundError as e:
+    except (FileNotFoundError, NotADirectoryError) as e:
         raise BoveError(f"{path}: no such file; check the path") from e
     except IsADirectoryError as e:
         raise BoveError(f"{path}: is a folder; name a file inside it") from e
@@ -41,11 +41,25 @@ def open_bytes(path: str | Path) -> Iterator[IO[bytes]]:
         raise BoveError(f"{path}: damaged or truncated gzip file ({e}); fetch or pack it again") from e
 
 
+def check_encoding(encoding: str) -> None:
+    """Raise BoveError unless an encoding is known and writes line ends, tabs and # as ASCII does.
+
+    Lines are found before they are decoded, which needs that.
+    """
+    try:
+        sound = "\n\t#".encode(encoding) == b"\n\t#"
+    except (LookupError, ValueError):
+        sound = False
+    if not sound:
+        raise BoveError(f"encoding {encoding!r}: unknown, or not built on ASCII; name one such as latin-1")
+
+
 def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """Yield (line number from 1, text without its line end); lines end at \\n or \\r\\n alone.
 
-    Raises BoveError, with the line, for bytes that are not of the encoding.
+    Raises BoveError for an unknown encoding and, with the line, for bytes that are not of the encoding.
     """
+    check_encoding(encoding)
     with open_bytes(path) as stream:
         for number, raw in enumerate(stream, 1):
             try:

@@ -76,7 +76,7 @@ def _read(path: Path) -> dict[str, int]:
     """What is kept; nothing where the file is missing or is none of ours, for it only saves work."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     if not isinstance(found, dict):
         return {}

@@ -49,7 +49,7 @@ def read_notes(paths: Iterable[str | Path]) -> dict[str, list[str]]:
             sound = all(isinstance(note, str) for task in TASKS for note in notes[task])
         except OSError as e:
             raise BoveError(f"{path}: can not be read ({e.strerror}); check the path") from e
-        except (ValueError, KeyError, TypeError) as e:
+        except (ValueError, KeyError, TypeError, RecursionError) as e:
             raise BoveError(f"{path}: holds no notes; make the file again") from e
         if not sound:
             raise BoveError(f"{path}: holds a note that is no text; make the file again")

@@ -51,7 +51,7 @@ def run(args) -> None:
     graphs = load_graphs(args.graphs) if args.graphs else None
     files = {"data.md": "# Data\n\n" + _treebank(vocabulary, graphs) + _data_sets(sets)}
     if args.accuracy:
-        files["parser.md"] = "# Parser\n\n" + _parser(args.accuracy)
+        files["parser.md"] = "# Parser\n\n" + parser_page(args.accuracy)
     write_files(args.output, files)
 
 
@@ -136,7 +136,7 @@ def _gold(pairs: Sequence[Pair]) -> str:
     return ", ".join(f"{label} {_count(found[label])}" for label in in_order(found))
 
 
-def _parser(path: str) -> str:
+def parser_page(path: str) -> str:
     try:
         with open(path, encoding="utf-8") as stream:
             found = json.load(stream)
@@ -147,21 +147,19 @@ def _parser(path: str) -> str:
                 ("without punctuation", "tokens_without_punctuation", "accuracy_without_punctuation"),
             )
         ]
-        sentences, cut, known = (
-            found[key] for key in ("sentences", "sentences_cut", "arcs_with_known_labels")
-        )
+        counts = ", ".join(f"{_count(number)} {escape(kind)}" for kind, number in found["sentences"].items())
+        cut, known = _count(found["sentences_cut"]), _share(found["arcs_with_known_labels"])
     except FileNotFoundError as e:
         raise BoveError(f"{path}: no such file; check the path") from e
-    except (ValueError, KeyError, TypeError) as e:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as e:
         raise BoveError(f"{path}: no report of `bove evaluate-parser` ({e!r}); measure again") from e
     table = markdown_table(
         ["development part", "tokens", "tags", "heads (UAS)", "heads and labels (LAS)"], rows, 1
     )
-    counts = ", ".join(f"{_count(number)} {escape(kind)}" for kind, number in sentences.items())
     return (
         f"{table}\nTagger and parser together, on the treebank's own tokens: the parser sees predicted tags. "
-        f"Sentences: {counts}; {_count(cut)} longer than the limit, parsed in pieces. "
-        f"The parser knows the labels of {100 * known:.2f}% of the arcs.\n"
+        f"Sentences: {counts}; {cut} longer than the limit, parsed in pieces. "
+        f"The parser knows the labels of {known} of the arcs.\n"
     )
 
 

@@ -137,7 +137,13 @@ def _resume(path: Path, key: str) -> tuple[AlsState, tuple] | None:
     if metadata.get("key") != key or "passed" not in metadata:
         log.warning("%s belongs to another training, or to another version; starting afresh", path)
         return None
-    rows = tuple(json.loads(metadata["log"]))
+    try:
+        rows, passed = (tuple(json.loads(metadata[name])) for name in ("log", "passed"))
+        state = AlsState(
+            arrays["P"], arrays["R"], arrays["E"], len(rows), rows, json.loads(metadata["finished"])
+        )
+    except (KeyError, ValueError, TypeError, RecursionError) as e:
+        log.warning("%s is damaged (%r); starting afresh", path, e)
+        return None
     log.info("going on from round %d of %s", len(rows), path)
-    finished, passed = (json.loads(metadata[name]) for name in ("finished", "passed"))
-    return AlsState(arrays["P"], arrays["R"], arrays["E"], len(rows), rows, finished), tuple(passed)
+    return state, passed

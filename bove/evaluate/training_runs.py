@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
+from bove.csv_rows import csv_rows
 from bove.errors import BoveError
 from bove.evaluate.plots import Curve
 from bove.evaluate.tables import ABSENT, markdown_table
-from bove.files import read_lines
 
 TERMS = ("words", "tags", "relations", "penalties")
 CSV_COLUMNS = ("run", "round", "seconds", "total", *TERMS)
@@ -67,11 +67,7 @@ def read_run(name: str, log: str | Path, times: str | Path) -> Curve:
 
 def _read(path, needed: Sequence[str], what: str) -> tuple[list[str], list[tuple[int, dict]]]:
     """Header and (line, numbers by column) of each round; only columns that count, None for an empty cell."""
-    reader = csv.reader((f"{text}\n" for _, text in read_lines(path)), strict=True)
-    try:
-        lines = [(reader.line_num, cells) for cells in reader]
-    except csv.Error as e:
-        raise BoveError(f"{path}, line {reader.line_num}: not CSV ({e}); give {what}") from e
+    lines = list(csv_rows(path, f"give {what}"))
     header = _header(path, lines, needed, what)
     counted = {*needed, *(column for term in TERMS for column in _columns(header, term))}
     rows, last = [], -math.inf

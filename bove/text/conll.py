@@ -28,10 +28,11 @@ INNER_COMMENT = "comments inside a sentence"
 RANGE = "multiword ranges (no tokens)"
 EMPTY_NODE = "empty nodes (no tokens)"
 
-_SENT_ID = re.compile(r"#[ \t]*sent_id[ \t]*=[ \t]*(.*?)[ \t]*$")
+SENT_ID = re.compile(r"#[ \t]*sent_id[ \t]*=[ \t]*(.*?)[ \t]*$")
 _NUMBER = re.compile(r"-?[0-9]{1,18}$")
 _RANGE = re.compile(r"[0-9]+-[0-9]+$")
 _EMPTY_NODE = re.compile(r"[0-9]+\.[0-9]+$")
+Line = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +90,14 @@ def read_sentences(
         strict: raise at the first odd tree instead of counting it.
 
     Raises:
-        BoveError: a malformed row, a file without any head, or, if strict, an odd tree.
+        BoveError: a malformed row, a file without any head, an unknown encoding, or, if strict, an odd tree.
     """
     if columns not in ("gold", "predicted"):
         raise BoveError(f"columns {columns!r}: unknown; choose gold or predicted")
-    _check_encoding(encoding)
     counts = Counter() if counts is None else counts
     layout, number, tokens, headed, names = None, 0, 0, False, set()
-    for comments, rows in _blocks(path, encoding, counts):
-        place, name = next(((n, m[1]) for n, line in comments if (m := _SENT_ID.match(line))), (0, None))
+    for comments, rows in blocks(path, encoding, counts):
+        place, name = first_comment(SENT_ID, comments)
         if not rows and name is None:
             continue
         if name in names:
@@ -120,31 +120,37 @@ def read_sentences(
         )
 
 
-def _check_encoding(encoding) -> None:
-    try:
-        sound = "\n\t#".encode(encoding) == b"\n\t#"
-    except (LookupError, ValueError):
-        sound = False
-    if not sound:
-        raise BoveError(f"encoding {encoding!r}: unknown, or not built on ASCII; name one such as latin-1")
+def first_comment(pattern: re.Pattern, comments: Sequence[Line]) -> tuple[int, str | None]:
+    """Line and first group of the first comment that a pattern matches; (0, None) without one."""
+    return next(
+        ((number, match[1]) for number, line in comments if (match := pattern.match(line))), (0, None)
+    )
 
 
-def _blocks(path, encoding, counts) -> Iterator[tuple[list[tuple[int, str]], list[tuple[int, str]]]]:
-    """Numbered comments and numbered rows of each run of lines between blank ones."""
+def blocks(
+    path: str | Path, encoding: str = "utf-8", counts: Counter | None = None
+) -> Iterator[tuple[list[Line], list[Line]]]:
+    """Numbered comments and numbered rows of each run of lines between blank ones.
+
+    Args and Raises: as of `read_sentences`, but rows are not looked into. Comments after the first row are
+    only counted.
+    """
+    counts = Counter() if counts is None else counts
     comments: list[tuple[int, str]] = []
     rows: list[tuple[int, str]] = []
     for number, line in read_lines(path, encoding):
-        if "\r" in line.rstrip("\r"):
+        line = line.rstrip("\r")
+        if "\r" in line:
             raise BoveError(
                 f"{path}, line {number}: a carriage return inside the line; end lines with line feeds "
                 f"(such as with: tr '\\r' '\\n')"
             )
-        if not line.strip(" \t\r"):
+        if not line.strip(" \t"):
             if comments or rows:
                 yield comments, rows
             comments, rows = [], []
         elif not line.startswith("#"):
-            rows.append((number, line.rstrip("\r")))
+            rows.append((number, line))
         elif rows:
             note(counts, INNER_COMMENT, number)
         else:

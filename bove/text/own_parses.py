@@ -5,10 +5,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bove.errors import BoveError
-from bove.files import read_lines
-from bove.text.conll import Sentence, read_sentences
+from bove.text.conll import SENT_ID, Sentence, blocks, first_comment, read_sentences
 
-_COMMENT = re.compile(r"#\s*(sent_id|text)\s*=\s*(.*?)\s*$")
+_TEXT = re.compile(r"#[ \t]*text[ \t]*=[ \t]*(.*?)[ \t]*$")
 
 
 def match_parses(path: str | Path, ids: Sequence[str], texts: Sequence[str]) -> Iterator[Sentence]:
@@ -45,15 +44,11 @@ def match_parses(path: str | Path, ids: Sequence[str], texts: Sequence[str]) -> 
 
 
 def _texts(path) -> dict[str, tuple[str, int]]:
-    """Text and line number by sent_id, where both comments stand."""
+    """Text and line number by sent_id, where both comments stand before a tree."""
     found: dict[str, tuple[str, int]] = {}
-    block: dict[str, tuple[str, int]] = {}
-    for number, line in read_lines(path):
-        match = _COMMENT.match(line)
-        if match:
-            block[match[1]] = (match[2], number)
-        elif not line.strip():
-            block = {}
-        if len(block) == 2:
-            found[block["sent_id"][0]] = block["text"]
+    for comments, _ in blocks(path):
+        _, name = first_comment(SENT_ID, comments)
+        number, text = first_comment(_TEXT, comments)
+        if name is not None and text is not None:
+            found[name] = text, number
     return found

@@ -141,12 +141,15 @@ def _split(text, conventions) -> Iterable[str]:
 
 
 def _split_word(word) -> list[str]:
-    """A word without its clitics."""
-    cut = _DIVIDED.get(word.lower().replace("’", "'"))
-    if cut:
-        return [word[:cut], word[cut:]]
-    match = _CLITIC.fullmatch(word) or _BARE_CLITIC.fullmatch(word) or _UNIT.fullmatch(word)
-    return [*_split_word(match[1]), match[2]] if match else [word]
+    """A word and its clitics, of which there may be any number."""
+    ends: list[str] = []
+    while True:
+        cut = _DIVIDED.get(word.lower().replace("’", "'"))
+        match = _CLITIC.fullmatch(word) or _BARE_CLITIC.fullmatch(word) or _UNIT.fullmatch(word)
+        if cut or not match:
+            return [*([word[:cut], word[cut:]] if cut else [word]), *reversed(ends)]
+        word = match[1]
+        ends.append(match[2])
 
 
 def split_sentences(tokens: Iterable[str]) -> list[list[str]]:

@@ -139,12 +139,17 @@ def test_named_pairs_are_drawn_an_empty_sentence_among_them(folder, tmp_path):
         ("tokens", "--bags other={folder}/bove-wrong", "no such file"),
         ("results", "--confidence 95", "--confidence 95: must be between 0 and 1"),
         ("results", "--results {folder}/report", "line 1: has no column 'task'"),
+        ("results", "--development nope", "--development nope: no such data set; "),
+        ("results", "--name nope Nope", "--name nope: no such data set; "),
+        ("results", "--results {folder}/long", "long, line 1: not CSV"),
+        ("iterations", "--report other {folder}/long", "long, line 1: not CSV"),
         ("iterations", "--report STS {folder}/report", "the name stands twice"),
         ("iterations", "--report other {folder}/results.csv", "line 1: not id,tokens,iterations,change"),
     ],
 )
 def test_a_mistake_is_one_line_and_no_file(folder, tmp_path, capsys, kind, more, message):
     (folder / "none").write_text("", encoding="utf-8")
+    (folder / "long").write_text("x" * 200_000, encoding="utf-8")  # beyond what a cell of CSV may hold
     capsys.readouterr()
     assert draw(kind, f"{commands(folder)[kind][0]} {more.format(folder=folder)}", tmp_path) == 2
     lines = [line for line in capsys.readouterr().err.split("\n") if line.startswith("bove figures: ")]
@@ -152,7 +157,7 @@ def test_a_mistake_is_one_line_and_no_file(folder, tmp_path, capsys, kind, more,
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("row", ["x,5,nine,0.1", "x,5,9", ""])
+@pytest.mark.parametrize("row", ["x,5,nine,0.1", "x,5,9", "", "x,5,-1,0.1", f"x,{10**30},1,0.1"])
 def test_a_damaged_report_is_named_with_its_line(tmp_path, capsys, row):
     (tmp_path / "r").write_text(f"id,tokens,iterations,change\nx,5,2,0.1\n{row}\n", encoding="utf-8")
     assert draw("iterations", f"--report STS {tmp_path / 'r'}", tmp_path / "out") == 2

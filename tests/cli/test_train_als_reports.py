@@ -86,20 +86,28 @@ def test_a_resumed_training_counts_on_and_a_training_without_times_writes_none(b
     assert not (built / "without.times").exists()
 
 
-def test_a_checkpoint_without_times_is_not_gone_on_from(built, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("passed", None, "or to another version; starting afresh"),
+        ("log", None, "is damaged (KeyError('log')); starting afresh"),
+        ("finished", "{", "is damaged (JSONDecodeError"),
+        ("log", "3", "is damaged (TypeError"),
+    ],
+)
+def test_a_checkpoint_without_its_parts_is_not_gone_on_from(built, monkeypatch, capsys, key, value, said):
     load = train_als.artefacts.load
 
     def of_old(*args):
         arrays, metadata = load(*args)
-        metadata.pop("passed", None)
-        return arrays, metadata
+        return arrays, {name: text for name, text in {**metadata, key: value}.items() if text is not None}
 
     with monkeypatch.context() as patched, pytest.raises(SystemExit):
         patched.setattr(train_als, "log_terms", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         bove(*command(built, "old"))
     monkeypatch.setattr(train_als.artefacts, "load", of_old)
     assert not bove(*command(built, "old"))
-    assert "or to another version; starting afresh" in capsys.readouterr().err
+    assert said in capsys.readouterr().err
     assert [row["round"] for row in log_of(built / "old.times")] == ["1", "2", "3", "4", "5"]
 
 

@@ -136,3 +136,8 @@ def test_long_monotonous_text_takes_no_quadratic_time(unit):
     start = time.process_time()
     sentences(unit * 5000, UD)
     assert time.process_time() - start < 2
+
+
+def test_a_word_of_thousands_of_clitics_needs_no_recursion():
+    (tokens,) = sentences("dog" + "'s" * 3000, UD)
+    assert tokens == ["dog", *["'s"] * 3000]

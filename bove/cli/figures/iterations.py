@@ -1,14 +1,12 @@
 """`bove figures iterations`: how many iterations inference took, against the length of sentences."""
 
-import csv
-
 import numpy as np
 
 from bove.cli.outputs import write_files
+from bove.csv_rows import csv_rows
 from bove.errors import BoveError
 from bove.evaluate.plot_model import Iterations, draw_iterations
 from bove.evaluate.plots import figure_files
-from bove.files import read_lines
 
 COLUMNS = ["id", "tokens", "iterations", "change"]
 
@@ -36,24 +34,32 @@ def run(args) -> None:
     for i, name in enumerate(names):
         if name in names[:i]:
             raise BoveError(f"--report {name}: the name stands twice; give each data set its own")
-    runs = {name: _read(path, args.tolerance) for name, path in args.reports}
+    runs = {name: read_iterations(path, args.tolerance) for name, path in args.reports}
     drawn = figure_files(draw_iterations, runs, args.iterations)
     write_files(args.output, {f"iterations.{kind}": content for kind, content in drawn.items()})
 
 
-def _read(path: str, tolerance: float) -> Iterations:
+def _number(text: str) -> int:
+    number = int(text)
+    if not 0 <= number < 2**31:
+        raise ValueError(f"{number} is out of range")
+    return number
+
+
+def read_iterations(path: str, tolerance: float) -> Iterations:
     """Sentences with tokens; one without has nothing to iterate."""
-    rows = csv.reader(f"{text}\n" for _, text in read_lines(path))
-    if next(rows, None) != COLUMNS:
-        raise BoveError(f"{path}, line 1: not {','.join(COLUMNS)}; give the CSV of `bove infer --report`")
+    advice = "give the CSV of `bove infer --report`"
+    rows = csv_rows(path, advice)
+    if next(rows, (1, None))[1] != COLUMNS:
+        raise BoveError(f"{path}, line 1: not {','.join(COLUMNS)}; {advice}")
     found = []
-    for row in rows:
+    for line, row in rows:
         try:
             _, tokens, iterations, change = row
-            found.append((int(tokens), int(iterations), float(change)))
+            found.append((_number(tokens), _number(iterations), float(change)))
         except ValueError as e:
             raise BoveError(
-                f"{path}, line {rows.line_num}: {','.join(row)!r} is no sentence's row; infer the bags again"
+                f"{path}, line {line}: {','.join(row)!r} is no sentence's row; infer the bags again"
             ) from e
     table = np.array([row for row in found if row[0] > 0], np.float64).reshape(-1, 3)
     moving = table[:, 2] >= tolerance if tolerance else np.zeros(len(table), bool)

@@ -1,15 +1,14 @@
 """`bove figures results`: systems on every subset and their differences, with intervals, for each task."""
 
-import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from bove.cli.outputs import add_development_argument, check_confidence, write_files
+from bove.csv_rows import csv_rows
 from bove.errors import BoveError
 from bove.evaluate.metrics import METRICS
 from bove.evaluate.plot_results import Rows, Value, draw_results
 from bove.evaluate.plots import figure_files
 from bove.evaluate.results import AGGREGATES
-from bove.files import read_lines
 
 COLUMNS = ("task", "dataset", "subset", "metric", "system", "low", "high")
 # Of each task: units of values and of differences, and the factor that gives them.
@@ -40,8 +39,9 @@ def register(parser) -> None:
 def run(args) -> None:
     """Write the eight files, each whole; where there is nothing to show, the figure says so."""
     check_confidence(args.confidence)
-    values = _read(args.results, "value")
-    differences = _read(args.differences, "difference", "p_adjusted", "against")
+    values = read_results(args.results, "value")
+    differences = read_results(args.differences, "difference", "p_adjusted", "against")
+    _check_names(args, dict.fromkeys(row["dataset"] for row in values))
     files: dict[str, bytes] = {}
 
     def add(name, *drawing):
@@ -55,21 +55,31 @@ def run(args) -> None:
     write_files(args.output, files)
 
 
+def _check_names(args, known: Collection[str]) -> None:
+    """BoveError where a data set is named that the results lack."""
+    for flag, names in (("--development", args.development), ("--name", [name for name, _ in args.names])):
+        for name in names:
+            if name not in known:
+                raise BoveError(
+                    f"{flag} {name}: no such data set; {args.results} has {', '.join(known) or 'none'}"
+                )
+
+
 def _difference(row: dict, confidence: float) -> tuple[str, float | None, bool]:
     """Name, value, and whether a difference is sure."""
     sure = row["p_adjusted"] is not None and row["p_adjusted"] < 1 - confidence
     return f"{row['system']} against {row['against']}", row["difference"], sure
 
 
-def _read(path: str, value: str, *more: str) -> list[dict]:
+def read_results(path: str, value: str, *more: str) -> list[dict]:
     """Rows by column; values, ends of intervals and p-values are numbers, None where empty."""
-    table = csv.reader(f"{text}\n" for _, text in read_lines(path))
-    header = next(table, [])
+    table = csv_rows(path, "give the CSV of `bove tables`")
+    _, header = next(table, (1, []))
     missing = [name for name in (*COLUMNS, value, *more) if name not in header]
     if missing:
         raise BoveError(f"{path}, line 1: has no column '{missing[0]}'; give the CSV of `bove tables`")
     rows = []
-    for cells in table:
+    for line, cells in table:
         row: dict = dict(zip(header, cells, strict=False))
         try:
             if len(cells) != len(header):
@@ -77,7 +87,7 @@ def _read(path: str, value: str, *more: str) -> list[dict]:
             for name in {value, "low", "high", "p_adjusted"} & row.keys():
                 row[name] = float(row[name]) if row[name] else None
         except ValueError as e:
-            raise BoveError(f"{path}, line {table.line_num}: {e}; make the tables again") from e
+            raise BoveError(f"{path}, line {line}: {e}; make the tables again") from e
         rows.append(row)
     return rows
 
