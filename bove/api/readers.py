@@ -55,7 +55,7 @@ def from_sentence(sentence: Sentence, adjacency: bool = True) -> Graph:
 
 
 def read_json_lines(path: str | Path) -> Iterator[Graph]:
-    """Stream graphs of one JSON object a line, gzip or not.
+    """Stream graphs of one JSON object a line, gzip or not; blank lines are left out.
 
     Such as {"nodes": [["word:dog", "pos:NN"], ["word:barks"]], "edges": [["SBJ", 1, 0]], "id": "s1"};
     `edges`, `id` and `names` (of the nodes: texts or numbers) may be left out.
@@ -63,8 +63,13 @@ def read_json_lines(path: str | Path) -> Iterator[Graph]:
     Raises:
         BoveError: with the line, anything else.
     """
+    return (graph for _, graph in numbered_graphs(path))
+
+
+def numbered_graphs(path: str | Path) -> Iterator[tuple[int, Graph]]:
+    """The same graphs with their line numbers."""
     for number, line in read_lines(path):
-        if not line.strip():
+        if not line.strip(" \t\r"):
             continue
         record = read_object(path, number, line)
         check_text(path, number, json.dumps(record, ensure_ascii=False))
@@ -85,7 +90,7 @@ def read_json_lines(path: str | Path) -> Iterator[Graph]:
             if not isinstance(name, str | int) or isinstance(name, bool):
                 raise BoveError(f"{path}, line {number}: {name!r} names no node; give texts or whole numbers")
         try:
-            yield Graph(**record)
+            yield number, Graph(**record)
         except BoveError as e:
             raise BoveError(f"{path}, line {number}: {e}") from e
 
@@ -94,10 +99,11 @@ def write_json_lines(graphs: Iterable[Graph], path: str | Path) -> None:
     """Write graphs for `read_json_lines`, whole or not at all.
 
     Raises:
-        BoveError: the file can not be written, or nodes have names other than texts and whole numbers.
+        BoveError: the file can not be written, nodes have names other than texts and whole numbers, or a text
+            has half a surrogate pair.
     """
     with atomic_write(path) as stream:
-        for graph in graphs:
+        for number, graph in enumerate(graphs, 1):
             record = {"nodes": graph.nodes, "edges": graph.edges, "id": graph.id, "names": graph.names}
             for name in graph.names:
                 if not isinstance(name, str | int) or isinstance(name, bool):
@@ -105,7 +111,9 @@ def write_json_lines(graphs: Iterable[Graph], path: str | Path) -> None:
                         f"{path}: {name!r} can not name a node in JSON; give texts or whole numbers"
                     )
             content = {key: value for key, value in record.items() if value or key == "nodes"}
-            stream.write(json.dumps(content, ensure_ascii=False) + "\n")
+            line = json.dumps(content, ensure_ascii=False)
+            check_text(path, number, line)
+            stream.write(f"{line}\n")
 
 
 def from_triples(
@@ -124,9 +132,10 @@ def from_triples(
         id: the graph's name.
 
     Raises:
-        BoveError: a triple of other than three parts, or properties and relations that are no text.
+        BoveError: a triple of other than three parts, or properties and relations that are no text,
+            or nodes whose own properties read alike, such as 1 and "1".
     """
-    graph, numbers = Graph(id=id), dict[Hashable, int]()
+    graph, numbers, own = Graph(id=id), dict[Hashable, int](), dict[str, Hashable]()
     given = properties or {}
 
     def node(name: Hashable) -> int:
@@ -136,7 +145,11 @@ def from_triples(
                 raise BoveError(
                     f"properties of {name!r}: the text {further!r}; give the list of its properties"
                 )
-            numbers[name] = graph.add_node(*([f"node:{name}"] if own_property else ()), *further, name=name)
+            named = f"node:{name}"
+            if own_property and named in own:
+                raise BoveError(f"nodes {own[named]!r} and {name!r} read alike; rename one of them")
+            own[named] = name
+            numbers[name] = graph.add_node(*([named] if own_property else ()), *further, name=name)
         return numbers[name]
 
     for triple in triples:
@@ -170,20 +183,30 @@ def read_triples(
     """
     owned: dict[Hashable, list[str]] = {}
     if properties is not None:
-        for node, name in _rows(properties, 2, separator, encoding):
+        for _, (node, name) in numbered_rows(properties, 2, separator, encoding):
             owned.setdefault(node, []).append(name)
-    triples = ((row[0], row[1], row[2]) for row in _rows(path, 3, separator, encoding))
+    triples = ((row[0], row[1], row[2]) for _, row in numbered_rows(path, 3, separator, encoding))
     return from_triples(triples, owned, own_property, id=str(Path(path).name))
 
 
-def _rows(path: str | Path, count: int, separator: str, encoding: str) -> Iterator[list[str]]:
+def numbered_rows(
+    path: str | Path, count: int, separator: str = "\t", encoding: str = "utf-8"
+) -> Iterator[tuple[int, list[str]]]:
+    """Line number and cells of each line that is not blank.
+
+    Args:
+        count: 3 for triples, 2 for properties. Others and what is raised: as of `read_triples`.
+    """
+    if not separator or "\n" in separator:
+        raise BoveError(f"separator {separator!r}: can not separate cells; give a tab or another mark")
     for number, line in read_lines(path, encoding):
         cells = line.split(separator)
-        if line.strip() and (len(cells) != count or not all(cells)):
+        if not line.strip(" \t\r"):
+            continue
+        if len(cells) != count or not all(cells):
             due = "head, relation, dependent" if count == 3 else "node, property"
             raise BoveError(
                 f"{path}, line {number}: {len([c for c in cells if c])} cells, but {count} are due, "
                 f"separated by {separator!r}: {due}"
             )
-        if line.strip():
-            yield cells
+        yield number, cells

@@ -17,6 +17,8 @@ KINDS = {
     "gold": "gold scores, one a line",
     "snli": "SNLI, JSON lines or text",
     "pairs": "pairs.jsonl of a run",
+    "graphs": "graphs, JSON lines",
+    "triples": "triples of one graph, tabs between the three (only where it is named)",
     "vocabulary": "vocabulary.json of a run",
     "arrays": "vectors, graphs, model or bags of a run (safetensors)",
     "scores": "scores of a run (Parquet)",
@@ -103,6 +105,8 @@ def _json_kind(lines) -> str | None:
         return "vocabulary"
     if not isinstance(record, dict) or "format" in record:
         return "vocabulary"
+    if "nodes" in record:
+        return "graphs"
     return "pairs" if record.keys() >= _PAIR_KEYS else "snli"
 
 

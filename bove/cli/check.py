@@ -5,11 +5,13 @@ import json
 
 from bove.check import pair_files, run_files
 from bove.check.configurations import check_config
+from bove.check.graph_files import check_json_graphs, check_triples
 from bove.check.kinds import KINDS, find_kind
 from bove.check.report import Report
 from bove.check.treebanks import check_treebank
 from bove.check.vector_files import check_vectors
 from bove.errors import BoveError
+from bove.files import check_encoding
 from bove.oddities import Oddities
 
 FEW = 5
@@ -26,13 +28,14 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--columns", choices=("gold", "predicted"), default="gold", help="of CoNLL-2009 (default gold)"
     )
-    parser.add_argument("--encoding", default="utf-8", help="of treebanks and pairs (default utf-8)")
+    parser.add_argument("--encoding", default="utf-8", help="of treebanks, pairs and triples (default utf-8)")
     parser.add_argument("--all", action="store_true", help=f"all places of odd things, not the first {FEW}")
     parser.add_argument("--json", action="store_true", help="the report as JSON, one object a line")
 
 
 def run(args: argparse.Namespace) -> None:
     """Check the files one after another, then what belongs together."""
+    check_encoding(args.encoding)
     reports: list[tuple[str, Report]] = []
     for path in args.files:
         report = Report(path, oddities=Oddities(None if args.all else FEW))
@@ -60,14 +63,20 @@ def _check(kind: str, report: Report, args, configurations: list[str]) -> None:
         check_treebank(report, args.columns, args.encoding)
     elif kind == "config":
         check_config(report, configurations)
-    elif kind in PAIRS:
-        PAIRS[kind](report, args.encoding)
+    elif kind in ENCODED:
+        ENCODED[kind](report, args.encoding)
     else:
         CHECKS[kind](report)
 
 
-PAIRS = {"sts": pair_files.check_sts, "gold": pair_files.check_gold, "snli": pair_files.check_snli}
+ENCODED = {
+    "sts": pair_files.check_sts,
+    "gold": pair_files.check_gold,
+    "snli": pair_files.check_snli,
+    "triples": check_triples,
+}
 CHECKS = {
+    "graphs": check_json_graphs,
     "vectors": check_vectors,
     "pairs": pair_files.check_pairs,
     "vocabulary": run_files.check_vocabulary,

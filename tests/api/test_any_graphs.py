@@ -69,6 +69,9 @@ def test_arrays_have_what_the_graphs_have_and_repetitions_count_once():
         (lambda: bove.from_networkx(nx.path_graph(2), ["colour"]), "no node has the attribute 'colour'"),
         (lambda: bove.from_triples([("a", "b")]), "is no triple"),
         (lambda: bove.from_triples([("a", "r", "b")], {"a": "x"}), "the text 'x'"),
+        (lambda: bove.from_triples([(1, "r", "1")]), "nodes 1 and '1' read alike"),
+        (lambda: bove.read_triples("none", separator=""), "separator '': can not separate cells"),
+        (lambda: bove.read_triples(__file__, encoding="foo"), "encoding 'foo': unknown"),
     ],
 )
 def test_what_can_not_be_a_graph_is_refused_in_one_line(make, said):
@@ -97,6 +100,8 @@ def test_json_lines_come_back_as_they_went(tmp_path):
     assert list(bove.read_json_lines(tmp_path / "g.jsonl")) == graphs
     with pytest.raises(bove.BoveError, match="can not name a node"):
         bove.write_json_lines([bove.Graph([[]], names=[(1, 2)])], tmp_path / "h")
+    with pytest.raises(bove.BoveError, match="line 2: half a surrogate pair"):
+        bove.write_json_lines([DOG, bove.Graph([["\ud800"]])], tmp_path / "h")
     assert not (tmp_path / "h").exists()
 
 
@@ -176,6 +181,8 @@ def test_triples_are_one_graph(tmp_path):
     assert graph.edges == [("r", 0, 1), ("s", 1, 0), ("r", 0, 1), ("r", 2, 2)]
     assert bove.Corpus.of([graph]).repeated == 1
     assert bove.read_triples(tmp_path / "t.tsv", own_property=False).nodes == [(), (), ()]
+    (tmp_path / "spaces").write_text("\u00a0\t\u2003\t\u00a0\n \t \n", encoding="utf-8")
+    assert bove.read_triples(tmp_path / "spaces").edges == [("\u2003", 0, 0)]
     for bad in ("a\tr\n", "a\t\tb\n", "a\tr\tb\tc\n"):
         (tmp_path / "bad").write_text(f"a\tr\tb\n{bad}", encoding="utf-8")
         with pytest.raises(bove.BoveError, match=r"bad, line 2: . cells, but 3 are due"):

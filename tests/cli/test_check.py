@@ -167,6 +167,49 @@ def test_snli_in_both_forms(check):
         assert odd(report) == {"pairs without a label, which are not scored": (1, [line])}
 
 
+def test_graphs_of_json_lines(check):
+    first = '{"id": "g", "nodes": [["word:dog", "pos:NN"], []], "edges": [["x", 0, 1], ["x", 0, 1]]}'
+    code, (report,) = check(f'{first}\n\n{first}\n{{"nodes": []}}\n')
+    assert (code, report["kind"]) == (0, "graphs (JSON lines)")
+    assert report["holds"]["properties by kind"] == "pos 2, word 2"
+    assert odd(report) == {
+        "graphs without nodes": (1, [4]),
+        "graphs in which a node has no property": (2, [1, 3]),
+        "graphs in which an edge stands twice, and counts once": (2, [1, 3]),
+        "graphs of an id that stood before": (1, [3]),
+    }
+    code, (report,) = check('{"nodes": [[3]]}\n')
+    assert code == 2 and "line 1: graph: 3 is no property" in report["error"]
+    assert "no graph has a node" in check('{"nodes": []}\n')[1][0]["error"]
+
+
+def test_triples_where_they_are_named(check):
+    code, (report,) = check("a\tr\tb\n\nb\tr\tb\na\tr\tb\n", more=["--as", "triples"])
+    assert (code, report["holds"]) == (0, {"triples": 3, "nodes": 2, "relations": "1: r 3"})
+    assert odd(report) == {
+        "triples of a node with itself": (1, [3]),
+        "triples that stood before, and count once": (1, [4]),
+    }
+    code, (report,) = check("a\tr\n", more=["--as", "triples"])
+    assert code == 2 and "line 1: 2 cells, but 3 are due" in report["error"]
+
+
+@pytest.mark.parametrize("encoding", ["foo", "utf-16", "rot13"])
+def test_an_encoding_that_can_not_be_is_one_line(tmp_path, capsys, encoding):
+    (tmp_path / "f").write_text("a 1 2\nb 3 4\n", encoding="utf-8")
+    assert main(["check", str(tmp_path / "f"), "--encoding", encoding]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.startswith(
+        f"bove check: encoding '{encoding}': unknown, or not built on"
+    )
+
+
+def test_a_file_taken_for_a_folder_is_one_line(tmp_path, capsys):
+    (tmp_path / "f").write_text("x", encoding="utf-8")
+    assert main(["check", str(tmp_path / "f" / "g")]) == 2
+    assert f"{tmp_path}/f/g: no such file; check the path" in capsys.readouterr().out
+
+
 def test_every_file_of_a_run(tmp_path, capsys):
     paths = write_all(tmp_path)
     assert main(["check", "--json", *map(str, paths.values())]) == 0
