@@ -16,12 +16,15 @@ _PUBLIC = {
     "Names": "bove.api.names",
     "Reconstruction": "bove.api.estimator",
     "Unseen": "bove.api.corpus",
+    "entailment_score": "bove.api.scores",
     "from_networkx": "bove.api.networks",
     "from_triples": "bove.api.readers",
     "read_conll": "bove.api.readers",
     "read_json_lines": "bove.api.readers",
     "read_triples": "bove.api.readers",
     "read_vectors": "bove.api.vectors",
+    "similarity_score": "bove.api.scores",
+    "write_bags": "bove.bags",
     "write_json_lines": "bove.api.readers",
 }
 __all__ = ["__version__", *_PUBLIC]

@@ -11,7 +11,10 @@ from bove.api.readers import read_conll as read_conll
 from bove.api.readers import read_json_lines as read_json_lines
 from bove.api.readers import read_triples as read_triples
 from bove.api.readers import write_json_lines as write_json_lines
+from bove.api.scores import entailment_score as entailment_score
+from bove.api.scores import similarity_score as similarity_score
 from bove.api.vectors import read_vectors as read_vectors
+from bove.bags import write_bags as write_bags
 from bove.errors import BoveError as BoveError
 from bove.errors import BoveWarning as BoveWarning
 from bove.graphs import GraphCorpus as GraphCorpus

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bove.api.checks import check_utf8, vector_of
 from bove.api.graph import Graph
 from bove.api.names import Names
 from bove.errors import BoveError
@@ -54,10 +55,9 @@ class Corpus:
         """
         if isinstance(graphs, Corpus):
             return graphs
-        if isinstance(graphs, Graph):
-            raise BoveError("one Graph is given where several may stand; put it in a list")
         flat = _Flat()
-        for graph in _checked(graphs):
+        for graph in checked(graphs):
+            graph.check()
             flat.add(graph)
         return flat.corpus()
 
@@ -90,15 +90,18 @@ class Corpus:
             self, arrays=replace(arrays, property_offsets=offsets, properties=arrays.properties[keep])
         )
 
-    def numbered_as(self, names: Names, vectors: Vectors | None = None) -> "tuple[Corpus, Unseen]":
+    def numbered_as(
+        self, names: Names, vectors: Vectors | None = None, rank: int | None = None
+    ) -> "tuple[Corpus, Unseen]":
         """The corpus in the numbers of a model, and what the model does not know, which is left out.
 
         Args:
             names: the model's.
             vectors: of properties that the model lacks; those that have one stay, as extra properties.
+            rank: the length that these must have, where it is known.
 
         Raises:
-            BoveError: vectors of different lengths.
+            BoveError: vectors of different lengths, or of another than the rank.
         """
         if names.hash == self.names.hash:
             return self, Unseen(Counter(), Counter())
@@ -108,7 +111,7 @@ class Corpus:
                 "graphs with words outside of their vocabulary fit that vocabulary's models alone"
             )
         used = np.bincount(old.properties, minlength=len(ours.properties))
-        place, extra = _places(ours, names, used, vectors)
+        place, extra = _places(ours, names, used, vectors, rank)
         relation = np.array([names.relation_rows.get(name, -1) for name in ours.relations], np.int64)
         properties, arcs = place[old.properties], relation[old.arc_relation]
         keep, kept = properties >= 0, arcs >= 0
@@ -131,12 +134,17 @@ class Corpus:
         return Corpus(arrays, names, self.repeated), unseen
 
 
-def _checked(graphs: Iterable[Graph]) -> Iterator[Graph]:
-    try:
-        series = iter(graphs)
-    except TypeError as e:
-        raise BoveError(f"graphs are due, but {type(graphs).__name__} is given; give a list of Graph") from e
-    for number, graph in enumerate(series):
+def checked(graphs: Iterable[Graph]) -> Iterator[Graph]:
+    """The graphs; BoveError for something else, with its place."""
+    if isinstance(graphs, Graph):
+        raise BoveError("one Graph is given where several may stand; put it in a list")
+    if hasattr(graphs, "is_directed"):
+        raise BoveError("a networkx graph is given; give a list of what bove.from_networkx makes of each")
+    if not isinstance(graphs, Iterable):
+        raise BoveError(f"graphs are due, but {type(graphs).__name__} is given; give a list of Graph")
+    for number, graph in enumerate(graphs):
+        if hasattr(graph, "is_directed"):
+            raise BoveError(f"item {number} is a networkx graph; make a Graph of it with bove.from_networkx")
         if not isinstance(graph, Graph):
             raise BoveError(
                 f"item {number} is {type(graph).__name__}, not a Graph; see bove.Graph and the readers"
@@ -171,6 +179,7 @@ class _Flat:
         self.ids.append(graph.id or str(len(self.ids) + 1))
 
     def corpus(self) -> Corpus:
+        check_utf8(chain(self.rows, self.labels, self.ids))
         properties = np.array(self.properties, np.int64)
         cells = np.array(self.cells, np.int64).reshape(-1, 3)
         names = Names.counted(_count(self.rows, properties), _count(self.labels, cells[:, 0]))
@@ -200,18 +209,25 @@ def _count(names: Iterable[str], rows: np.ndarray) -> Counter[str]:
 
 
 def _places(
-    ours: Names, names: Names, used: np.ndarray, vectors: Vectors | None
+    ours: Names, names: Names, used: np.ndarray, vectors: Vectors | None, rank: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The model's row of each of our properties, -1 where it has none; and the extra rows that follow."""
     place = np.array([names.property_rows.get(name, -1) for name in ours.properties], np.int64)
-    missing = np.flatnonzero((place < 0) & (used > 0)) if vectors is not None else ()
-    found = [row for row in missing if vectors is not None and ours.properties[row] in vectors]
+    known = mapped(vectors)
+    found = [row for row in np.flatnonzero((place < 0) & (used > 0)) if ours.properties[row] in known]
     for i, row in enumerate(found):
         place[row] = len(names.properties) + i
-    extra = (
-        stacked(vectors, [ours.properties[row] for row in found]) if vectors is not None and found else None
-    )
+    extra = stacked(known, [ours.properties[row] for row in found], rank) if found else None
     return place, np.zeros((0, 0), np.float32) if extra is None else extra
+
+
+def mapped(vectors: Vectors | None) -> Vectors:
+    """Vectors by name, none where none are given; BoveError for something else."""
+    if vectors is None:
+        return {}
+    if not isinstance(vectors, Mapping):
+        raise BoveError(f"vectors is {type(vectors).__name__}; give the vector of each property by its name")
+    return vectors
 
 
 def stacked(vectors: Vectors, names: Iterable[str], rank: int | None = None) -> np.ndarray:
@@ -223,13 +239,8 @@ def stacked(vectors: Vectors, names: Iterable[str], rank: int | None = None) -> 
     """
     rows = []
     for name in names:
-        row = np.asarray(vectors[name], np.float32)
-        if row.ndim != 1 or not np.isfinite(row).all():
-            raise BoveError(f"vector of {name!r}: give one row of finite numbers")
-        rank = len(row) if rank is None else rank
-        if len(row) != rank:
-            raise BoveError(f"vector of {name!r}: {len(row)} numbers, but {rank} are due, as the rank says")
-        rows.append(row)
+        rows.append(vector_of(name, vectors[name], rank))
+        rank = len(rows[0])
     return np.stack(rows) if rows else np.zeros((0, rank or 0), np.float32)
 
 

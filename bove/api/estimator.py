@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from bove.api.checks import bag_of, seed_of
 from bove.api.corpus import Corpus, Unseen, Vectors, shown, split
-from bove.api.fitting import fit_als, fit_sgd, parameters_of, settings_of, training_data
+from bove.api.fitting import fit_als, fit_sgd, inference_of, parameters_of, settings_of, training_data
 from bove.api.graph import Graph
 from bove.api.names import Names, names_of
 from bove.api.reconstruction import Reconstruction, explained
 from bove.errors import BoveError, BoveWarning
-from bove.factor.embedding import Inference, Options, infer_tokens
+from bove.factor.embedding import Inference, infer_tokens
 from bove.factor.model import Model
-from bove.factor.training import findings, make_model
+from bove.factor.training import Checks, findings, make_model
 
 Graphs = Iterable[Graph] | Corpus
 
@@ -147,7 +147,7 @@ class BoVE(TransformerMixin, BaseEstimator):
         settings = settings_of(self.get_params())
         corpus = Corpus.of(X)
         data = training_data(corpus, vectors, self.rank)
-        seed = self._seed()
+        seed = seed_of(self.random_state)
         fit = fit_als if self.trainer == "als" else fit_sgd
         got = fit(data, settings, self.rank, seed, self.dtype, self.init, self.threads)
         self.losses_, self.n_iter_ = got.rows, len(got.rows)
@@ -199,6 +199,7 @@ class BoVE(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "model_")
         corpus = self._numbered(Corpus.of(X), None)
+        Checks(self.get_params()).weights(("alpha",))
         got = self._explained(corpus)
         weights = np.array([len(corpus.arrays.properties), self.alpha * len(corpus.arrays.arc_relation)])
         parts = np.nan_to_num([got.properties, got.relations])
@@ -208,10 +209,11 @@ class BoVE(TransformerMixin, BaseEstimator):
         """[n, n] E R_k Eᵀ: how much the model expects an edge of a relation from node i to node j.
 
         Raises:
-            BoveError: a relation that the model does not know.
+            BoveError: a relation that the model does not know, or no bag of its rank.
         """
         check_is_fitted(self, "model_")
-        if relation not in self.names_.relation_rows:
+        bag = bag_of(bag, self.model_.rank)
+        if not isinstance(relation, str) or relation not in self.names_.relation_rows:
             raise BoveError(
                 f"the model has no relation {relation!r}; it has: {', '.join(self.names_.relations)}"
             )
@@ -262,14 +264,9 @@ class BoVE(TransformerMixin, BaseEstimator):
             if value is None or (isinstance(value, int | float | str) and not isinstance(value, np.generic))
         }
 
-    def _seed(self) -> int:
-        if isinstance(self.random_state, int | np.integer) and self.random_state >= 0:
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
-
     def _numbered(self, corpus: Corpus, vectors: Vectors | None) -> Corpus:
         """The corpus in the model's numbers; a warning of what the model does not know."""
-        numbered, unseen = corpus.numbered_as(self.names_, vectors)
+        numbered, unseen = corpus.numbered_as(self.names_, vectors, self.model_.rank)
         said = [
             f"{counts.total()} {kind} of {len(counts)} unknown names ({shown(counts)})"
             for kind, counts in zip(("properties", "edges"), unseen, strict=True)
@@ -281,7 +278,7 @@ class BoVE(TransformerMixin, BaseEstimator):
 
     def _infer(self, corpus: Corpus) -> np.ndarray:
         """[T, r] the bags of all graphs, one after another."""
-        options = Options(self.solver, self.iterations, self.infer_tolerance, self.energy)
+        options = inference_of(self.get_params())
         inference = getattr(self, "_inference", None)
         if inference is None or inference.options != options:
             inference = self._inference = Inference(self.model_, "bove", options)

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from bove.api.corpus import Corpus, Vectors, stacked
+from bove.api.corpus import Corpus, Vectors, mapped, stacked
 from bove.api.starts import STARTS, start_tokens
 from bove.errors import BoveError
 from bove.factor.als import AlsSettings
-from bove.factor.embedding import SOLVERS
+from bove.factor.embedding import SOLVERS, Options
 from bove.factor.model import Model
 from bove.factor.training import Checks, TrainingData, als_training, sgd_library, start_properties
 from bove.graphs import GraphCorpus
@@ -18,8 +18,7 @@ from bove.graphs import GraphCorpus
 # what the trainers call those settings that the estimator calls otherwise
 OTHER_NAMES = {"p_penalty": "penalty_P", "r_penalty": "penalty_R", "batch_sentences": "batch_graphs"}
 _CHOICES = {
-    "trainer": ("als", "sgd"), "dtype": ("float32", "float64"), "solver": SOLVERS, "init": STARTS,
-    "device": ("cpu", "cuda"),
+    "trainer": ("als", "sgd"), "dtype": ("float32", "float64"), "init": STARTS, "device": ("cpu", "cuda"),
 }  # fmt: skip
 
 
@@ -51,15 +50,13 @@ def settings_of(parameters: Mapping[str, Any]) -> Any:
     """
     values = {**parameters, **{name: parameters[own] for name, own in OTHER_NAMES.items()}}
     checks = Checks(values, lambda name: OTHER_NAMES.get(name, name))
+    inference_of(values)
     for name, allowed in _CHOICES.items():
         if values[name] not in allowed:
             checks.fail(name, f"one of {', '.join(allowed)}")
     if values["init"] != "zero":
         values["restart_every"] = 0
-    checks.least({"iterations": 1, "batch_tokens": 1, "threads": 1, "restart_every": 0})
-    checks.weights(("infer_tolerance",))
-    if not 0 < values["energy"] <= 1:
-        checks.fail("energy", "above 0 and at most 1")
+    checks.least({"restart_every": 0})
     if values["trainer"] == "als":
         checks.als()
         kind: Any = AlsSettings
@@ -67,6 +64,21 @@ def settings_of(parameters: Mapping[str, Any]) -> Any:
         checks.sgd()
         kind = sgd_library(values["device"], values["threads"]).SgdSettings
     return kind(**{name: values[name] for name in kind.__dataclass_fields__})
+
+
+def inference_of(parameters: Mapping[str, Any]) -> Options:
+    """How an estimator's parameters say that bags are inferred.
+
+    Raises:
+        BoveError: a parameter of inference that can not be.
+    """
+    checks = Checks(parameters)
+    if parameters["solver"] not in SOLVERS:
+        checks.fail("solver", f"one of {', '.join(SOLVERS)}")
+    checks.least({"iterations": 1, "batch_tokens": 1, "threads": 1})
+    checks.weights(("infer_tolerance",))
+    checks.number("energy", "above 0 and at most 1", lambda value: 0 < value <= 1)
+    return Options(*(parameters[name] for name in ("solver", "iterations", "infer_tolerance", "energy")))
 
 
 def parameters_of(model: Model) -> dict[str, Any]:
@@ -89,7 +101,7 @@ def training_data(corpus: Corpus, vectors: Vectors | None, rank: int) -> Trainin
         raise BoveError("the graphs have no node, so there is nothing to learn from")
     if len(corpus.arrays.extra):
         raise BoveError("graphs with words outside of their vocabulary; make them without vectors to learn")
-    known: Vectors = {} if vectors is None else vectors
+    known = mapped(vectors)
     frozen = np.array([name in known for name in names.properties], bool)
     held = [names.properties[row] for row in np.flatnonzero(frozen)]
     pretrained = stacked(known, held, rank)

@@ -3,9 +3,16 @@
 import operator
 from collections.abc import Hashable, Iterable, Sequence
 
+from bove.api.checks import series
 from bove.errors import BoveError
 
 Edge = tuple[str, int, int]
+
+
+def _fits(edge: object, n: int) -> bool:
+    if type(edge) is not tuple or len(edge) != 3 or not isinstance(edge[0], str):
+        return False
+    return all(type(end) is int and 0 <= end < n for end in edge[1:])
 
 
 class Graph:
@@ -37,26 +44,24 @@ class Graph:
             BoveError: properties or labels that are no text, edges that are no (label, head, dependent) or
                 that go beyond the nodes, or another number of names than of nodes.
         """
+        if not isinstance(id, str):
+            raise BoveError(f"graph {id!r}: the id of a graph is a text")
         self.id = id
         self.nodes: list[tuple[str, ...]] = []
         self.edges: list[Edge] = []
         self.names: list[Hashable] = []
-        given = list(names)
-        listed = list(nodes)
+        given = list(series(names, f"{self._shown()}: names", "the list of the nodes' names"))
+        listed = list(series(nodes, f"{self._shown()}: nodes", "a list with the properties of each node"))
         if given and len(given) != len(listed):
             raise BoveError(
                 f"{self._shown()}: {len(given)} names for {len(listed)} nodes; give each one or none"
             )
-        for properties in listed:
-            if isinstance(properties, str):
-                raise BoveError(
-                    f"{self._shown()}: node {len(self.nodes)} is the text {properties!r}; "
-                    "give the list of its properties"
-                )
-            self.add_node(*properties)
+        for number, properties in enumerate(listed):
+            what = f"{self._shown()}: node {number}"
+            self.add_node(*series(properties, what, "the list of its properties"))
         self.names = given
-        for edge in edges:
-            if isinstance(edge, str) or len(edge) != 3:
+        for edge in series(edges, f"{self._shown()}: edges", "a list of (label, head, dependent)"):
+            if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) != 3:
                 raise BoveError(f"{self._shown()}: {edge!r} is no edge; write (label, head, dependent)")
             self.add_edge(*edge)
 
@@ -100,6 +105,22 @@ class Graph:
                     f"{len(self.nodes)} nodes, numbered from 0"
                 )
         self.edges.append((label, ends[0], ends[1]))
+
+    def check(self) -> None:
+        """See that nodes and edges, which anybody may change, are still those of a graph.
+
+        Raises:
+            BoveError: something among them that `add_node` and `add_edge` would not have put there.
+        """
+        n = len(self.nodes)
+        for properties in self.nodes:
+            if type(properties) is not tuple or not all(isinstance(text, str) for text in properties):
+                raise BoveError(f"{self._shown()}: {properties!r} is no node; add nodes with add_node")
+        for edge in self.edges:
+            if not _fits(edge, n):
+                raise BoveError(
+                    f"{self._shown()}: {edge!r} is no edge between its {n} nodes; add edges with add_edge"
+                )
 
     def _shown(self) -> str:
         return f"graph {self.id!r}" if self.id else "graph"

@@ -2,9 +2,11 @@
 
 import json
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from bove.api.checks import missing, series
+from bove.api.corpus import checked
 from bove.api.graph import Graph
 from bove.errors import BoveError
 from bove.files import atomic_write, read_lines
@@ -103,7 +105,7 @@ def write_json_lines(graphs: Iterable[Graph], path: str | Path) -> None:
             has half a surrogate pair.
     """
     with atomic_write(path) as stream:
-        for number, graph in enumerate(graphs, 1):
+        for number, graph in enumerate(checked(graphs), 1):
             record = {"nodes": graph.nodes, "edges": graph.edges, "id": graph.id, "names": graph.names}
             for name in graph.names:
                 if not isinstance(name, str | int) or isinstance(name, bool):
@@ -132,19 +134,20 @@ def from_triples(
         id: the graph's name.
 
     Raises:
-        BoveError: a triple of other than three parts, or properties and relations that are no text,
-            or nodes whose own properties read alike, such as 1 and "1".
+        BoveError: a triple of other than three parts, a node that nothing can be told by, such as None,
+            properties and relations that are no text, or nodes whose own properties read alike, such as 1
+            and "1".
     """
     graph, numbers, own = Graph(id=id), dict[Hashable, int](), dict[str, Hashable]()
-    given = properties or {}
+    given = {} if properties is None else properties
+    if not isinstance(given, Mapping):
+        raise BoveError(f"properties is {type(given).__name__}; give the properties of each node by its name")
 
     def node(name: Hashable) -> int:
+        if not isinstance(name, Hashable) or missing(name):
+            raise BoveError(f"{name!r} names no node; give a text, a number or a tuple of such")
         if name not in numbers:
-            further = given.get(name, ())
-            if isinstance(further, str):
-                raise BoveError(
-                    f"properties of {name!r}: the text {further!r}; give the list of its properties"
-                )
+            further = series(given.get(name, ()), f"properties of {name!r}", "the list of its properties")
             named = f"node:{name}"
             if own_property and named in own:
                 raise BoveError(f"nodes {own[named]!r} and {name!r} read alike; rename one of them")
@@ -152,8 +155,8 @@ def from_triples(
             numbers[name] = graph.add_node(*([named] if own_property else ()), *further, name=name)
         return numbers[name]
 
-    for triple in triples:
-        if isinstance(triple, str) or len(triple) != 3:
+    for triple in series(triples, "triples", "a list of (head, relation, dependent)"):
+        if not isinstance(triple, Sequence) or isinstance(triple, str) or len(triple) != 3:
             raise BoveError(f"{triple!r} is no triple; give (head, relation, dependent)")
         head, relation, dependent = triple
         graph.add_edge(relation, node(head), node(dependent))

@@ -1,6 +1,7 @@
 """What every training has, by command line or from Python: its data, its checks, its start and its model."""
 
 import math
+import numbers
 import os
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -61,17 +62,27 @@ class Checks:
         """Raise BoveError: what the value is, and what is due."""
         raise BoveError(f"{self.shown(name)} {self.values[name]}: must be {due}")
 
+    def number(self, name: str, due: str, allowed: Callable[[Any], bool]) -> None:
+        """A finite number for which `allowed` holds; else raise BoveError with what is due."""
+        value = self.values[name]
+        if not isinstance(value, numbers.Real) or isinstance(value, bool):
+            raise BoveError(f"{self.shown(name)} {value!r}: must be {due}")
+        if not (math.isfinite(value) and allowed(value)):
+            self.fail(name, due)
+
     def least(self, bounds: Mapping[str, int]) -> None:
         """Whole numbers of at least the bound given for each."""
         for name, bound in bounds.items():
-            if self.values[name] < bound:
+            value = self.values[name]
+            if not isinstance(value, numbers.Integral) or isinstance(value, bool):
+                raise BoveError(f"{self.shown(name)} {value!r}: must be a whole number of at least {bound}")
+            if value < bound:
                 self.fail(name, f"at least {bound}")
 
     def weights(self, names: Sequence[str]) -> None:
         """Finite numbers of at least 0."""
         for name in names:
-            if not (math.isfinite(self.values[name]) and self.values[name] >= 0):
-                self.fail(name, "a number of at least 0")
+            self.number(name, "a number of at least 0", lambda value: value >= 0)
 
     def common(self) -> None:
         """What every trainer has: rank, alpha, the penalties and their weights."""
@@ -89,20 +100,19 @@ class Checks:
         self.weights(("tolerance", "e_tolerance", "r_tolerance"))
         if self.values["e_step"] not in E_STEPS:
             self.fail("e_step", f"one of {', '.join(E_STEPS)}")
-        if not 0 < self.values["e_energy"] <= 1:
-            self.fail("e_energy", "above 0 and at most 1")
+        self.number("e_energy", "above 0 and at most 1", lambda value: 0 < value <= 1)
 
     def sgd(self) -> None:
         """Values of `bove.factor.sgd.SgdSettings`, and the rank."""
         self.common()
         self.least({"epochs": 1, "batch_sentences": 1, "negatives": 0, "patience": 1})
-        rate, weight = self.values["learning_rate"], self.values["negative_weight"]
-        if not (math.isfinite(rate) and rate > 0):
-            self.fail("learning_rate", "a number above 0")
-        if not 0 <= self.values["held_out"] < 1:
-            self.fail("held_out", "at least 0 and below 1")
-        if weight != "unbiased" and (isinstance(weight, str) or not (math.isfinite(weight) and weight >= 0)):
+        self.number("learning_rate", "a number above 0", lambda value: value > 0)
+        self.number("held_out", "at least 0 and below 1", lambda value: 0 <= value < 1)
+        weight = self.values["negative_weight"]
+        if isinstance(weight, str) and weight != "unbiased":
             self.fail("negative_weight", "a number of at least 0, or unbiased")
+        if not isinstance(weight, str):
+            self.number("negative_weight", "a number of at least 0, or unbiased", lambda value: value >= 0)
 
 
 def start_properties(data: TrainingData, seed: int, dtype: str) -> np.ndarray:

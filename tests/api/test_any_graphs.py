@@ -52,7 +52,7 @@ def test_arrays_have_what_the_graphs_have_and_repetitions_count_once():
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: bove.Graph(["dog"]), "node 0 is the text 'dog'"),
+        (lambda: bove.Graph(["dog"]), "node 0: the text 'dog'"),
         (lambda: bove.Graph([[3]]), "3 is no property"),
         (lambda: bove.Graph([[]], ["SBJ"]), "'SBJ' is no edge"),
         (lambda: bove.Graph([[]], [[1, 0, 0]]), "1 is no label"),

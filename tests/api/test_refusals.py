@@ -1,0 +1,218 @@
+"""What the Python interface can not use is one sentence that names it, and never another error."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import bove
+
+GRAPHS = [
+    bove.Graph([["a:1", "b:2"], ["a:2"], ["a:1"]], [["x", 0, 1], ["y", 1, 2]]),
+    bove.Graph([["a:2"], ["a:1"]], [["x", 0, 1]]),
+]
+SMALL = {"rank": 3, "alpha": 1, "lambda_P": 0.1, "lambda_R": 0.1, "lambda_E": 0.1, "max_rounds": 2}
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return bove.BoVE(**SMALL).fit(GRAPHS)
+
+
+def refused(make, said):
+    with pytest.raises(bove.BoveError) as caught:
+        make()
+    assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+COUNTS = ("rank", "max_rounds", "restart_every", "restart_iterations", "r_iterations", "batch_tokens",
+          "iterations", "threads")  # fmt: skip
+NUMBERS = ("alpha", "lambda_P", "lambda_R", "lambda_E", "tolerance", "e_tolerance", "e_energy",
+           "r_tolerance", "infer_tolerance", "energy")  # fmt: skip
+CHOICES = ("penalty_P", "penalty_R", "trainer", "dtype", "init", "e_step", "solver", "device")
+
+
+@pytest.mark.parametrize("value", [2.5, "3", None, True, [1]])
+@pytest.mark.parametrize("name", COUNTS)
+def test_counts_are_whole_numbers(name, value):
+    said = f"{name} {value!r}: must be a whole number of at least"
+    refused(lambda: bove.BoVE(**{**SMALL, name: value}).fit(GRAPHS), said)
+
+
+@pytest.mark.parametrize("value", ["a", None, True, [1], float("nan"), float("inf"), -1])
+@pytest.mark.parametrize("name", NUMBERS)
+def test_weights_are_numbers(name, value):
+    refused(lambda: bove.BoVE(**{**SMALL, name: value}).fit(GRAPHS), f"{name} {value!r}: must be")
+
+
+@pytest.mark.parametrize("value", ["other", None, 3, ["l2"], {}, np.float32])
+@pytest.mark.parametrize("name", CHOICES)
+def test_choices_are_those_that_there_are(name, value):
+    refused(lambda: bove.BoVE(**{**SMALL, name: value}).fit(GRAPHS), f"{name} {value}: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("learning_rate", "a"), ("learning_rate", 0), ("epochs", 1.5), ("batch_graphs", 1.5), ("negatives", 1.5),
+     ("negative_weight", -1), ("negative_weight", None), ("patience", 1.5), ("held_out", "a"),
+     ("held_out", 1)],
+)  # fmt: skip
+def test_settings_of_the_other_trainer_too(name, value):
+    model = bove.BoVE(**{**SMALL, "trainer": "sgd", name: value})
+    refused(lambda: model.fit(GRAPHS), f"{name} {value!r}: must be")
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "x", True, np.random.default_rng(0), [1]])
+def test_seeds_are_those_of_scikit_learn(seed):
+    refused(lambda: bove.BoVE(**SMALL, random_state=seed).fit(GRAPHS), f"random_state {seed!r}: must be")
+
+
+@pytest.mark.parametrize("seed", [0, np.int64(7), 2**40, None, np.random.RandomState(3)])
+def test_other_seeds_are_taken(seed):
+    model = bove.BoVE(**{**SMALL, "rank": np.int64(3), "alpha": np.float32(1)}, random_state=seed)
+    assert len(model.fit_transform(GRAPHS)) == 2
+
+
+@pytest.mark.parametrize(
+    ("bag", "said"),
+    [
+        (np.ones((2, 5)), "vectors of 5 dimensions, but the model has rank 3"),
+        (np.ones(3), "no bag: give one array of finite numbers"),
+        (np.ones((1, 2, 3)), "no bag"),
+        (np.full((2, 3), np.nan), "no bag"),
+        ([["a", "b", "c"]], "no bag"),
+        ([[1, 2, 3], [1, 2]], "no bag"),
+        (None, "no bag"),
+    ],
+)
+def test_scores_of_edges_need_a_bag_of_the_rank(fitted, bag, said):
+    refused(lambda: fitted.score_edges(bag, "x"), said)
+
+
+def test_scores_of_edges_take_lists_and_empty_bags(fitted):
+    bag = fitted.transform(GRAPHS)[0]
+    np.testing.assert_allclose(fitted.score_edges(bag.tolist(), "x"), fitted.score_edges(bag, "x"), atol=1e-6)
+    assert fitted.score_edges(np.zeros((0, 3)), "x").shape == (0, 0)
+    for relation in (0, None, ["x"]):
+        refused(lambda relation=relation: fitted.score_edges(bag, relation), "has no relation")
+
+
+@pytest.mark.parametrize(
+    ("graphs", "said"),
+    [
+        (None, "NoneType is given; give a list of Graph"),
+        ("abc", "item 0 is str, not a Graph"),
+        (np.ones((3, 3)), "item 0 is ndarray, not a Graph"),
+        (nx.path_graph(3), "a networkx graph is given"),
+        ([nx.path_graph(3)], "item 0 is a networkx graph; make a Graph of it with bove.from_networkx"),
+        (GRAPHS[0], "put it in a list"),
+        (bove.Corpus.of(GRAPHS).arrays, "GraphCorpus is given"),
+    ],
+)
+def test_only_graphs_have_bags(fitted, graphs, said):
+    for use in (fitted.transform, fitted.score, fitted.unseen, bove.BoVE(**SMALL).fit):
+        refused(lambda use=use: use(graphs), said)
+
+
+@pytest.mark.parametrize(
+    ("vectors", "said"),
+    [
+        ([1, 2], "vectors is list"),
+        ({"q:1": [1, 2]}, "'q:1': 2 numbers, but 3 are due"),
+        ({"q:1": [[1], [2, 3]]}, "'q:1': give one row of finite numbers"),
+        ({"q:1": "abc"}, "'q:1': give one row"),
+        ({"q:1": None}, "'q:1': give one row"),
+        ({"q:1": [1, 2, float("inf")]}, "'q:1': give one row"),
+    ],
+)
+def test_vectors_are_rows_of_the_rank_by_name(fitted, vectors, said):
+    graphs = [bove.Graph([["q:1"]])]
+    refused(lambda: fitted.transform(graphs, vectors=vectors), said)
+    refused(lambda: bove.BoVE(**SMALL).fit(graphs, vectors=vectors), said)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("solver", "x"), ("iterations", 0), ("energy", 3), ("batch_tokens", 0), ("threads", 0)],
+)
+def test_settings_of_inference_are_looked_at_before_each(name, value):
+    model = bove.BoVE(**SMALL).fit(GRAPHS).set_params(**{name: value})
+    refused(lambda: model.transform(GRAPHS), f"{name} {value}: must be")
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: bove.Graph(None), "nodes: None is no series"),
+        (lambda: bove.Graph([1]), "node 0: 1 is no series"),
+        (lambda: bove.Graph({"a": ["x"]}), "node 0: the text 'a'"),
+        (lambda: bove.Graph([[]], None), "edges: None is no series"),
+        (lambda: bove.Graph([[]], [None]), "None is no edge"),
+        (lambda: bove.Graph([[]], [3]), "3 is no edge"),
+        (lambda: bove.Graph([[]], [["x", 0, 0, 1]]), "is no edge"),
+        (lambda: bove.Graph([[]], id=3), "the id of a graph is a text"),
+        (lambda: bove.Graph([[]], names=None), "names: None is no series"),
+        (lambda: bove.Corpus.of([bove.Graph([["\ud800"]])]), "half of a surrogate pair"),
+        (lambda: bove.from_networkx(nx.path_graph(2), 3), "properties: 3 is no series"),
+        (lambda: bove.from_networkx(nx.path_graph(2), lambda *_: None), "node 0: None is no series"),
+        (lambda: bove.from_networkx(nx.path_graph(2), lambda *_: "ab"), "node 0: the text 'ab'"),
+        (lambda: bove.from_networkx(nx.path_graph(2), [], "kind"), "no edge has the attribute 'kind'"),
+        (lambda: bove.from_triples(None), "triples: None is no series"),
+        (lambda: bove.from_triples([3]), "3 is no triple"),
+        (lambda: bove.from_triples([(1, "r", [2])]), "[2] names no node"),
+        (lambda: bove.from_triples([(1, "r", None)]), "None names no node"),
+        (lambda: bove.from_triples([(float("nan"), "r", 1)]), "nan names no node"),
+        (lambda: bove.from_triples([(1, "r", 2)], [(1, "x")]), "properties is list"),
+        (lambda: bove.from_triples([(1, "r", 2)], {1: 3}), "properties of 1: 3 is no series"),
+    ],
+)
+def test_what_is_no_graph_is_refused(make, said):
+    refused(make, said)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "edge", "said"),
+    [
+        ("abc", None, "'abc' is no node; add nodes with add_node"),
+        ((1,), None, "(1,) is no node"),
+        (None, ("x", 0, 9), "is no edge between its 1 nodes; add edges with add_edge"),
+        (None, ("x", 0, 0.0), "is no edge"),
+        (None, ["x", 0, 0], "is no edge"),
+        (None, "x", "is no edge"),
+    ],
+)
+def test_a_graph_whose_lists_were_changed_by_hand_is_looked_at(nodes, edge, said):
+    graph = bove.Graph([["z"]], id="g")
+    graph.nodes += [nodes] if nodes else []
+    graph.edges += [edge] if edge else []
+    refused(lambda: bove.Corpus.of([graph]), said)
+
+
+def test_files_of_graphs_hold_graphs_alone(tmp_path):
+    path = tmp_path / "g"
+    for graphs, said in (
+        ([3], "item 0 is int"), (GRAPHS[0], "put it in a list"), ([bove.Graph([["\ud800"]])], "surrogate"),
+    ):  # fmt: skip
+        refused(lambda graphs=graphs: bove.write_json_lines(graphs, path), said)
+    assert not path.exists()
+
+
+def test_networks_with_keys_tables_with_gaps_and_nodes_that_are_tuples():
+    network = nx.MultiDiGraph()
+    network.add_node((1, 2), size=float("nan"), colour="red")
+    network.add_edge((1, 2), (3, 4), key="likes")
+    network.add_edge((1, 2), (3, 4), key="hates", label="loathes")
+    network.add_edge((3, 4), (1, 2), weight=float("nan"), label=float("nan"))
+    network.add_edge((3, 4), (1, 2), label=7)
+    graph = bove.from_networkx(network)
+    assert graph.names == [(1, 2), (3, 4)] and graph.nodes == [("colour:red",), ()]
+    assert graph.edges == [("likes", 0, 1), ("loathes", 0, 1), ("edge", 1, 0), ("7", 1, 0)]
+    assert bove.from_networkx(network.subgraph([(3, 4)])).edges == []
+
+
+@pytest.mark.parametrize("score", [bove.similarity_score, bove.entailment_score])
+def test_scores_of_pairs_need_two_bags_of_one_width(score):
+    bag = np.eye(3)[:2]
+    assert score(bag, [[1, 0, 0], [0, 2, 0]]) == 1 and score(bag, np.zeros((0, 5))) == 0
+    refused(lambda: score(bag, np.ones((2, 4))), "of 3 and of 4 dimensions; use one model")
+    for other in (np.ones(3), None, "ab", [[np.nan, 0, 0]], [bag, bag[:1]]):
+        refused(lambda other=other: score(bag, other), "no bag")
