@@ -5,7 +5,7 @@ whole corpus. W is CSR over tokens; X is a list of arcs, grouped by sentence.
 """
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -53,6 +53,29 @@ class GraphCorpus:
     def lengths(self) -> np.ndarray:
         """[S] number of tokens of each graph."""
         return np.diff(self.token_offsets)
+
+    def part(self, number: int, count: int) -> "GraphCorpus":
+        """The `number`-th (from 0) of `count` runs of graphs with about as many tokens each, without ids.
+
+        Every graph is whole in one of them, and one may have none.
+        """
+        ends = [self.n_tokens * i // count for i in range(1, count)]
+        cuts = [0, *np.searchsorted(self.token_offsets, ends).tolist(), self.n_graphs]
+        tokens = self.token_offsets[cuts[number] : cuts[number + 1] + 1]
+        arcs = self.arc_offsets[cuts[number] : cuts[number + 1] + 1]
+        owned = self.property_offsets[tokens[0] : tokens[-1] + 1]
+        own = slice(arcs[0], arcs[-1])
+        return replace(
+            self,
+            token_offsets=tokens - tokens[0],
+            property_offsets=owned - owned[0],
+            properties=self.properties[owned[0] : owned[-1]],
+            arc_offsets=arcs - arcs[0],
+            arc_relation=self.arc_relation[own],
+            arc_head=self.arc_head[own] - tokens[0],
+            arc_dependent=self.arc_dependent[own] - tokens[0],
+            ids=(),
+        )
 
     def signature(self, s: int) -> bytes:
         """Bytes that two graphs share just when they have the same properties and arcs in the same places."""

@@ -154,7 +154,7 @@ class BoVE(TransformerMixin, BaseEstimator):
         self.__dict__.pop("bags_", None)
         if got.E is not None:
             self.bags_ = split(got.E, corpus)
-        for line in findings(got.rows, got.R, settings, got.corpus, data.groups):
+        for line in findings(got.rows, got.R, settings, len(got.corpus.properties), data.groups):
             warnings.warn(line, BoveWarning, stacklevel=2)
         origin = {"trainer": self.trainer, **asdict(settings), **got.said, "rank": self.rank, "seed": seed}
         self._take(make_model(data, got.P, got.R, {**origin, "estimator": self._kept()}), corpus.names)

@@ -46,7 +46,7 @@ STAGES = {
 }
 # What only some stages import → the extra that installs it.
 EXTRAS = {
-    "gensim": "vectors", "matplotlib": "plots", "networkx": "networkx", "pandas": "workflow",
+    "gensim": "vectors", "matplotlib": "plots", "mpi4py": "mpi", "networkx": "networkx", "pandas": "workflow",
     "pooch": "workflow", "pygments": "workflow", "requests": "workflow", "snakemake": "workflow",
     "stanza": "parse", "torch": "parse",
 }  # fmt: skip
@@ -81,7 +81,8 @@ def _run(stage: str | None, argv: list[str]) -> int:
         return 0
     try:
         _set_threads(args.threads)
-        _set_logging(args.log)
+        speaks = _speaks(getattr(args, "mpi", 1))
+        _set_logging(args.log if speaks else None, logging.INFO if speaks else logging.CRITICAL)
         commands.run(args)
     except BoveError as e:
         print(f"bove {stage}: {' '.join(str(e).split())}", file=sys.stderr)
@@ -130,9 +131,18 @@ def _set_threads(count: int) -> None:
         threadpool_limits(count)
 
 
-def _set_logging(path: str | None) -> None:
+def _speaks(processes: int) -> bool:
+    """Whether this process is the one that logs, where a stage runs as several of MPI."""
+    if processes <= 1:
+        return True
+    from bove.mpi import world
+
+    return world(processes).number == 0
+
+
+def _set_logging(path: str | None, level: int) -> None:
     log = logging.getLogger("bove")
-    log.setLevel(logging.INFO)
+    log.setLevel(level)
     log.propagate = False
     log.handlers.clear()
     log.addHandler(logging.StreamHandler())

@@ -7,11 +7,10 @@ import logging
 import sys
 import time
 from dataclasses import asdict, fields
-from pathlib import Path
 
 import numpy as np
 
-from bove import artefacts
+from bove.cli.als_checkpoint import Checkpoint
 from bove.cli.progress import Progress
 from bove.cli.training import (
     Stopped,
@@ -28,10 +27,11 @@ from bove.cli.training import (
 )
 from bove.errors import BoveError
 from bove.factor.als import AlsSettings, AlsState
+from bove.factor.peers import Peers
 from bove.factor.training import E_STEPS, als_training, start_properties
+from bove.mpi import joined
 
 log = logging.getLogger("bove")
-CHECKPOINT = "bove-als-checkpoint"
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -49,34 +49,54 @@ def register(parser: argparse.ArgumentParser) -> None:
     add("--r-iterations", type=int, required=True, help="most iterations of the R-step")
     add("--batch-tokens", type=int, required=True, help="tokens in a batch")
     add("--checkpoint-every", type=int, required=True, help="rounds between checkpoints (0: only when ended)")
+    add(
+        "--mpi", type=int, default=1, metavar="N",
+        help="processes that an MPI launcher has started (mpiexec -n N bove train-als … --mpi N), each to "
+        "have a part of the graphs (default 1: no MPI)",
+    )  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> None:
     settings = AlsSettings(**{f.name: getattr(args, f.name) for f in fields(AlsSettings)})
-    checks(args).als()
-    data = load_training_data(args)
+    with joined(args.mpi) as peers:
+        checks(args).als()
+        _run(args, settings, peers)
+
+
+def _run(args, settings: AlsSettings, peers: Peers) -> None:
+    data = load_training_data(args, peers)
     P = start_properties(data, args.seed, args.dtype)
-    checkpoint = Path(f"{args.output}.checkpoint")
-    key = _key(P, data.corpus, settings)
-    trainer, state = als_training(data, P, settings, args.threads)
-    start = _resume(checkpoint, key) or (state, ())
+    checkpoint = Checkpoint(args.output, _key(P, data.corpus, settings, peers), peers)
+    trainer, state = als_training(data, P, settings, args.threads, peers=peers)
+    start = checkpoint.load() or (state, ())
     with stoppable():
-        state, passed = _train(trainer, start, settings, checkpoint, key, args.checkpoint_every, data)
+        state, passed = _train(trainer, start, settings, checkpoint, args.checkpoint_every, data)
+    [ones] = peers.sum(np.array([len(data.corpus.properties)]))
+    with peers.together():
+        if peers.number == 0:
+            _write(args, settings, data, state, passed, ones)
+    checkpoint.remove()
+
+
+def _write(args, settings, data, state: AlsState, passed, ones) -> None:
+    """The model, its log and its times, and what their user should know."""
     if state.round == settings.max_rounds and not state.finished:
         log.warning("stopped after %d rounds, before the stopping rule held", state.round)
-    say_findings(state.log, state.R, settings, data.corpus, data.groups)
+    say_findings(state.log, state.R, settings, ones, data.groups)
     given = {"trainer": "als", **asdict(settings), "rounds": state.round}
+    if args.mpi > 1:
+        given["processes"] = args.mpi
     model = model_of(data, args, state.P, state.R, given)
     write_training_log(args.training_log, state.log, data.relation_names)
     write_times(args.times, state.log, passed)
     model.save(args.output)
-    checkpoint.unlink(missing_ok=True)
     log.info("model %s: %s", model.hash[:12], args.output)
 
 
-def _train(trainer, at, settings, checkpoint, key, every, data) -> tuple[AlsState, tuple]:
+def _train(trainer, at, settings, checkpoint: Checkpoint, every, data) -> tuple[AlsState, tuple]:
     """Run all rounds; on SIGTERM or ^C save where training stands and leave.
 
+    One of several processes leaves without saving: it can not know in which round the others are.
     `at` is the state, with the seconds of training up to the end of each of its rounds.
     """
     try:
@@ -89,13 +109,16 @@ def _train(trainer, at, settings, checkpoint, key, every, data) -> tuple[AlsStat
                 seconds = passed[-1] - (passed[-2] if len(passed) > 1 else 0)
                 log_terms(state.log, data.relation_names, seconds)
                 if every and state.round % every == 0:
-                    _save(checkpoint, key, *at)
+                    checkpoint.save(*at)
     except (Stopped, KeyboardInterrupt):
-        _save(checkpoint, key, *at)
-        log.warning("stopped in round %d; run again to go on from there", at[0].round + 1)
+        if trainer.peers.count == 1:
+            checkpoint.save(*at)
+            log.warning("stopped in round %d; run again to go on from there", at[0].round + 1)
+        else:
+            log.warning("stopped in round %d; run again to go on from the last checkpoint", at[0].round + 1)
         sys.exit(143)
     except BoveError:
-        _save(checkpoint, key, *at)
+        checkpoint.save(*at)
         raise
     return at
 
@@ -109,41 +132,12 @@ def _timed(rounds, passed):
         began = time.monotonic()
 
 
-def _key(P, corpus, settings) -> str:
+def _key(P, corpus, settings, peers: Peers) -> str:
     """Hash of all that decides what a round gives, so that only such a checkpoint is resumed."""
     digest = hashlib.sha256(json.dumps(asdict(settings), sort_keys=True).encode())
     for array in (P, corpus.token_offsets, corpus.properties, corpus.arc_relation, corpus.arc_head):
         digest.update(np.ascontiguousarray(array).data)
     digest.update(np.ascontiguousarray(corpus.arc_dependent).data)
+    if peers.count > 1:
+        digest.update(f"{peers.number} of {peers.count}".encode())
     return digest.hexdigest()
-
-
-def _save(path: Path, key: str, state: AlsState, passed) -> None:
-    arrays = {"P": state.P, "R": state.R, "E": state.E}
-    metadata = {"key": key, "log": json.dumps(state.log), "finished": json.dumps(state.finished)}
-    metadata["passed"] = json.dumps(passed)
-    artefacts.save(path, CHECKPOINT, arrays, metadata)
-
-
-def _resume(path: Path, key: str) -> tuple[AlsState, tuple] | None:
-    """Where the checkpoint of this training stands, with the seconds up to each round; None without one."""
-    if not path.exists():
-        return None
-    try:
-        arrays, metadata = artefacts.load(path, CHECKPOINT)
-    except BoveError as e:
-        log.warning("%s; starting afresh", e)
-        return None
-    if metadata.get("key") != key or "passed" not in metadata:
-        log.warning("%s belongs to another training, or to another version; starting afresh", path)
-        return None
-    try:
-        rows, passed = (tuple(json.loads(metadata[name])) for name in ("log", "passed"))
-        state = AlsState(
-            arrays["P"], arrays["R"], arrays["E"], len(rows), rows, json.loads(metadata["finished"])
-        )
-    except (KeyError, ValueError, TypeError, RecursionError) as e:
-        log.warning("%s is damaged (%r); starting afresh", path, e)
-        return None
-    log.info("going on from round %d of %s", len(rows), path)
-    return state, passed

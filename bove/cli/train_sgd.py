@@ -78,7 +78,7 @@ def _run(args) -> None:
         raise BoveError(f"{e}; the best model so far, of epoch {best.row['round']}, is kept in {kept}") from e
     if len(rows) == settings.epochs:
         log.warning("stopped after %d epochs, before patience ran out", len(rows))
-    say_findings(rows, best.R, settings, trainer.training, data.groups)
+    say_findings(rows, best.R, settings, len(trainer.training.properties), data.groups)
     model = _model(best, settings, data, args, len(rows))
     write_training_log(args.training_log, rows, data.relation_names)
     write_times(args.times, rows, passed[1:])

@@ -12,10 +12,10 @@ import numpy as np
 
 from bove.errors import BoveError
 from bove.factor.model import Model
+from bove.factor.peers import Peers
 from bove.factor.penalties import PENALTIES
 from bove.factor.training import Checks, TrainingData, findings, make_model
 from bove.files import atomic_write
-from bove.graphs import GraphCorpus
 from bove.text.graphs import load_graphs
 from bove.text.vectors import WordVectors, pretrained_rows
 from bove.text.vocabulary import Vocabulary
@@ -76,10 +76,34 @@ def stoppable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, old)
 
 
-def load_training_data(args) -> TrainingData:
-    """Read graphs, vocabulary and vectors, and see that they fit together."""
+def load_training_data(args, peers: Peers | None = None) -> TrainingData:
+    """Read graphs, vocabulary and vectors, and see that they fit together.
+
+    With peers the graphs are the part of this process.
+    """
+    peers = peers or Peers()
+    with peers.together():
+        vocabulary, data = _read_training_data(args, (peers.number, peers.count))
+    corpus = data.corpus
+    graphs, tokens, arcs = peers.sum(np.array([corpus.n_graphs, corpus.n_tokens, len(corpus.arc_relation)]))
+    if not tokens:
+        raise BoveError(f"{args.graphs}: holds no tokens, so there is nothing to train on; give a treebank")
+    log.info("%d graphs, %d tokens, %d arcs of %d relations", graphs, tokens, arcs, corpus.n_relations)
+    counts = np.array(vocabulary.word_counts, np.int64)
+    held = int(counts[data.frozen[: vocabulary.n_words]].sum())
+    log.info(
+        "%d of %d words (%d of %d tokens) have a pretrained vector and are frozen",
+        int(data.frozen.sum()), vocabulary.n_words, held, int(counts.sum()),
+    )  # fmt: skip
+    if peers.count > 1:
+        shares = [int(n) for n in peers.every(corpus.n_tokens)]
+        log.info("%d processes have %d to %d tokens each", peers.count, min(shares), max(shares))
+    return data
+
+
+def _read_training_data(args, part: tuple[int, int]) -> tuple[Vocabulary, TrainingData]:
     vocabulary = Vocabulary.load(args.vocabulary)
-    corpus = load_graphs(args.graphs)
+    corpus = load_graphs(args.graphs, part)
     if corpus.vocabulary_hash != vocabulary.hash:
         raise BoveError(
             f"{args.graphs}: encoded with another vocabulary than {args.vocabulary}; encode it again"
@@ -88,8 +112,6 @@ def load_training_data(args) -> TrainingData:
         raise BoveError(
             f"{args.graphs}: has words from outside the vocabulary; encode the treebank without --vectors"
         )
-    if not corpus.n_tokens:
-        raise BoveError(f"{args.graphs}: holds no tokens, so there is nothing to train on; give a treebank")
     frozen = np.zeros(vocabulary.n_properties, bool)
     rows = np.zeros((0, args.rank), np.float32)
     if args.vectors:
@@ -102,24 +124,14 @@ def load_training_data(args) -> TrainingData:
         found = pretrained_rows(vocabulary, vectors)
         frozen[: vocabulary.n_words] = found >= 0
         rows = vectors.rows(found[found >= 0])
-    counts = np.array(vocabulary.word_counts, np.int64)
-    held = int(counts[frozen[: vocabulary.n_words]].sum())
-    log.info(
-        "%d graphs, %d tokens, %d arcs of %d relations", corpus.n_graphs, corpus.n_tokens,
-        len(corpus.arc_relation), corpus.n_relations,
-    )  # fmt: skip
-    log.info(
-        "%d of %d words (%d of %d tokens) have a pretrained vector and are frozen",
-        int(frozen.sum()), vocabulary.n_words, held, int(counts.sum()),
-    )  # fmt: skip
     words, end = vocabulary.n_words, vocabulary.n_properties
     groups = {"words": slice(0, words), "tags": slice(words, end)}
-    return TrainingData(corpus, rows, frozen, groups, vocabulary.relations)
+    return vocabulary, TrainingData(corpus, rows, frozen, groups, vocabulary.relations)
 
 
-def say_findings(rows, R, settings, corpus: GraphCorpus, groups) -> None:
+def say_findings(rows, R, settings, ones: int, groups) -> None:
     """Warn of what the trained model's user should know."""
-    for line in findings(rows, R, settings, corpus, groups):
+    for line in findings(rows, R, settings, ones, groups):
         log.warning("%s", line)
 
 
@@ -130,10 +142,11 @@ def log_terms(rows, relations, seconds: float) -> None:
     arcs = sum(row[f"relation:{k}"] for k in range(len(relations)))
     log.info(
         "round %d%s: L %.6g (%s) = words %.5g + tags %.5g + relations %.5g + penalties %.5g; "
-        "R-step %d iterations, residual %.1e%s; %.1f s",
+        "R-step %d iterations, residual %.1e%s%s; %.1f s",
         row["round"], " (restart)" if row["restart"] else "", row["total"], change, row["words"], row["tags"],
         arcs, row["lambda_P"] + row["lambda_R"] + row["lambda_E"], row["r_iterations"], row["r_residual"],
         f"; P-step {row['p_iterations']}, {row['p_residual']:.1e}" if row["p_iterations"] else "",
+        f"; {row['exchanged_bytes'] / 1e6:.1f} MB exchanged" if "exchanged_bytes" in row else "",
         seconds,
     )  # fmt: skip
 

@@ -4,6 +4,9 @@ P random (frozen rows from vectors), R = 0, E = 0; then rounds of: E by one aver
 the fixed-point solver, or by one step as RESCAL does), P, R. Where training starts from an E that is not 0,
 the first round makes P and R for it. Every `restart_every` rounds E goes back to 0 and is inferred afresh
 first. Ends when L improves by less than `tolerance` in a round, or after `max_rounds`.
+
+Several processes (`bove.factor.peers`) can share the sentences. P, R and L are the same in all of them; E is
+of each one's own sentences.
 """
 
 from collections.abc import Iterator
@@ -17,6 +20,7 @@ from bove.factor.inference import FixedPoint, infer_averaged
 from bove.factor.lowrank import compress
 from bove.factor.objective import Groups, arcs_by_relation, gram, property_matrix, terms
 from bove.factor.operators import RStep, r_step
+from bove.factor.peers import Peers
 from bove.factor.proximal import p_step_l1, r_step_proximal, r_step_shrink
 from bove.factor.steps import EStep, p_step
 from bove.graphs import GraphCorpus
@@ -51,7 +55,8 @@ class AlsState:
     Attributes:
         P, R, E: [c, r], [d, r, r] and [T, r].
         round: rounds done.
-        log: one dict a round: round, L by term, iterations and residual of the R-step and of the P-step.
+        log: one dict a round: round, L by term, iterations and residual of the R-step and of the P-step, and
+            of one of several processes the bytes that it exchanged.
         finished: the stopping rule holds.
     """
 
@@ -89,17 +94,26 @@ class AlsTrainer:
         frozen: [c] bool, rows of P that stay.
         groups: rows of P that form one term of L each.
         threads: worker threads; the result does not depend on them.
+        peers: the processes that share the graphs; `corpus` has this one's.
     """
 
-    def __init__(self, corpus: GraphCorpus, frozen, groups: Groups, settings: AlsSettings, threads: int = 1):
+    def __init__(
+        self,
+        corpus: GraphCorpus,
+        frozen,
+        groups: Groups,
+        settings: AlsSettings,
+        threads: int = 1,
+        peers: Peers | None = None,
+    ):
         self.corpus, self.frozen, self.groups, self.settings = corpus, frozen, groups, settings
-        self.threads = threads
+        self.threads, self.peers = threads, peers or Peers()
 
     def rounds(self, state: AlsState) -> Iterator[AlsState]:
         """Train on from `state`, yielding the new one after each round.
 
         Raises:
-            BoveError: L is not finite, or below 0.
+            BoveError: L is not finite, or below 0; in all processes at once.
         """
         s = self.settings
         dtype = state.P.dtype
@@ -107,36 +121,43 @@ class AlsTrainer:
         self.batches = [take_batch(self.corpus, graphs, dtype) for graphs in plan]
         self.arcs = arcs_by_relation(self.corpus)
         self.W = property_matrix(self.corpus, dtype)
-        with Workers(self.threads) as workers, np.errstate(over="ignore", invalid="ignore"):
+        self.nnz_W = self.peers.sum(np.diff(self.W.indptr).astype(np.int64))
+        self.nnz_X = self.peers.sum(np.array([len(head) for head, _ in self.arcs], float))
+        with Workers(self.threads, self.peers) as workers, np.errstate(over="ignore", invalid="ignore"):
             while state.round < s.max_rounds and not state.finished:
                 state = self._round(state, workers)
                 yield state
 
     def _round(self, state: AlsState, workers: Workers) -> AlsState:
-        s = self.settings
+        s, peers, before = self.settings, self.peers, self.peers.bytes
         restart = bool(s.restart_every) and state.round > 0 and state.round % s.restart_every == 0
-        E = self._e_step(state, workers, restart)
-        G = gram(E, workers)
-        WE = self.W @ E
-        P, p_iterations, p_residual = self._p_step(WE, G, state.P, workers)
+        started = not state.round and bool(peers.sum(np.array([np.count_nonzero(state.E)]))[0])
+        with peers.together():
+            E = state.E if started else self._e_step(state, workers, restart)
+        G, WE = peers.sum(gram(E, workers)), peers.sum(self.W @ E)
+        with peers.together():
+            P, p_iterations, p_residual = self._p_step(WE, G, state.P, workers)
         solved = self._r_step(E, G, state.R, workers)
         row = {"round": state.round + 1, "restart": int(restart)}
         row |= terms(
-            P=P, R=solved.R, WE=WE, G=G, B=solved.B, AR=solved.AR, nnz_W=np.diff(self.W.indptr),
-            nnz_X=np.array([len(head) for head, _ in self.arcs], float), groups=self.groups,
-            alpha=s.alpha, lambda_P=s.lambda_P, lambda_R=s.lambda_R, lambda_E=s.lambda_E,
-            p_penalty=s.p_penalty, r_penalty=s.r_penalty,
+            P=P, R=solved.R, WE=WE, G=G, B=solved.B, AR=solved.AR, nnz_W=self.nnz_W, nnz_X=self.nnz_X,
+            groups=self.groups, alpha=s.alpha, lambda_P=s.lambda_P, lambda_R=s.lambda_R,
+            lambda_E=s.lambda_E, p_penalty=s.p_penalty, r_penalty=s.r_penalty,
         )  # fmt: skip
         row |= {"r_iterations": solved.iterations, "r_residual": solved.residual}
         row |= {"p_iterations": p_iterations, "p_residual": p_residual}
+        # rounding may differ from process to process, but not add up
+        row, P, R = peers.first(row), peers.first(P), peers.first(solved.R)
+        if peers.count > 1:
+            row["exchanged_bytes"] = peers.bytes - before
         self._check(row)
-        before = state.log[-1]["total"] if state.log else np.inf
-        finished = not restart and before - row["total"] < s.tolerance * before < np.inf
-        return AlsState(P, solved.R, E, state.round + 1, (*state.log, row), finished)
+        last = state.log[-1]["total"] if state.log else np.inf
+        finished = not restart and last - row["total"] < s.tolerance * last < np.inf
+        return AlsState(P, R, E, state.round + 1, (*state.log, row), finished)
 
     def _check(self, row) -> None:
         """Raise where L is no number, or so far below 0 that rounding has swamped this sum of squares."""
-        nothing = self.W.nnz + self.settings.alpha * len(self.corpus.arc_head)  # L of empty bags
+        nothing = self.nnz_W.sum() + self.settings.alpha * self.nnz_X.sum()  # L of empty bags
         if not row["total"] >= -1e-3 * nothing or not np.isfinite(row["total"]):
             fault = "below 0" if row["total"] < 0 else "not finite"
             raise BoveError(
@@ -166,8 +187,6 @@ class AlsTrainer:
     def _e_step(self, state: AlsState, workers: Workers, restart: bool) -> np.ndarray:
         """New token vectors [T, r]; where `restart`, inferred from 0 before the usual update."""
         s = self.settings
-        if not state.round and state.E.any():
-            return state.E
         PtP = gram(state.P, workers)
         if s.e_step == "fixed-point":
             solver = FixedPoint(

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from bove.errors import BoveError
+from bove.factor.peers import Peers
 from bove.graphs import GraphCorpus
 
 
@@ -166,10 +167,14 @@ class Workers:
 
     Results come back in the order of the items, so that sums over batches do not depend on the number
     of threads. At most one item more than there are threads is under way, which bounds the memory.
+
+    Args:
+        threads: how many.
+        peers: the processes that have the other sentences, for whoever sums over all of them.
     """
 
-    def __init__(self, threads: int = 1):
-        self.threads = threads
+    def __init__(self, threads: int = 1, peers: Peers | None = None):
+        self.threads, self.peers = threads, peers or Peers()
 
     def __enter__(self) -> "Workers":
         self._limit = threadpool_limits(1)

@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 
 from bove.factor.batches import Batch, Space, Workers
+from bove.factor.peers import Peers
 
 # relations that the operator is applied to at once
 RELATIONS = 8
@@ -38,7 +39,7 @@ class RStep:
 
 
 def apply(R: np.ndarray, E: np.ndarray, batches: Sequence[Batch], workers: Workers) -> np.ndarray:
-    """[d, r, r] Σ_s G_s R_k G_s for the token vectors E [T, r].
+    """[d, r, r] Σ_s G_s R_k G_s for the token vectors E [T, r], over the sentences of all processes.
 
     A few relations at a time, so that what the workers hold is small beside R.
     """
@@ -51,7 +52,7 @@ def apply(R: np.ndarray, E: np.ndarray, batches: Sequence[Batch], workers: Worke
         for part in workers.map(partial(_of_batch, side, E, space), batches):
             total += part
         out[:, k : k + RELATIONS] = total.reshape(r, len(some), r)
-    return out.transpose(1, 0, 2)
+    return workers.peers.sum(out).transpose(1, 0, 2)
 
 
 def _of_batch(side, tokens, space, batch):
@@ -72,7 +73,10 @@ def _of_batch(side, tokens, space, batch):
 def right_hand_side(
     E: np.ndarray, arcs: Sequence[tuple[np.ndarray, np.ndarray]], workers: Workers
 ) -> np.ndarray:
-    """[d, r, r] Σ_{(i,j) in X_k} e_i e_jᵀ; `arcs` has the heads and the dependents of each relation."""
+    """[d, r, r] Σ_{(i,j) in X_k} e_i e_jᵀ over the sentences of all processes.
+
+    `arcs` has the heads and the dependents of each relation, of this process.
+    """
     out = np.zeros((len(arcs), E.shape[1], E.shape[1]), E.dtype)
     chunks = [
         (k, head[i : i + 8192], dependent[i : i + 8192])
@@ -81,13 +85,19 @@ def right_hand_side(
     ]
     for k, part in workers.map(lambda c: (c[0], E.take(c[1], 0).T @ E.take(c[2], 0)), chunks):
         out[k] += part
-    return out
+    return workers.peers.sum(out)
 
 
 class Preconditioner:
-    """M⁻¹ of the module's docstring for the token vectors E [T, r]."""
+    """M⁻¹ of the module's docstring for the token vectors E [T, r].
 
-    def __init__(self, E: np.ndarray, G: np.ndarray, offsets: np.ndarray, ridge: float):
+    Args:
+        G: [r, r] EᵀE over the sentences of all processes; E and the offsets are this one's.
+    """
+
+    def __init__(
+        self, E: np.ndarray, G: np.ndarray, offsets: np.ndarray, ridge: float, peers: Peers | None = None
+    ):
         _, Q = np.linalg.eigh(np.asarray(G, np.float64))
         self.Q = Q.astype(E.dtype)
         D = np.zeros_like(G, dtype=np.float64)
@@ -99,6 +109,7 @@ class Preconditioner:
             squares = np.square(E[first:last] @ self.Q)
             g = np.add.reduceat(squares, bounds[i : i + block] - first, axis=0, dtype=np.float64)
             D += g.T @ g
+        D = (peers or Peers()).sum(D)
         D += ridge
         # a direction that no token has: leave it alone instead of dividing by zero
         self.D = np.maximum(D, np.finfo(E.dtype).eps * max(D.max(), np.finfo(E.dtype).tiny)).astype(E.dtype)
@@ -113,28 +124,31 @@ def r_step(E, G, offsets, arcs, batches, workers, *, ridge, R0, tolerance, max_i
     """The relation matrices that minimise L for fixed E, from the warm start R0.
 
     Args:
-        E: [T, r] token vectors. G: [r, r] EᵀE. offsets: [S + 1] first token of each graph.
+        E: [T, r] token vectors. offsets: [S + 1] first token of each graph.
         arcs: heads and dependents (rows of E) of each relation.
+        G: [r, r] EᵀE over the sentences of all processes; the above are this one's.
         ridge: lambda_R / alpha.
         tolerance: stop when every relation's relative residual is below it.
 
     A relation without arcs is exactly 0, as is every relation where E is 0.
     """
+    peers = workers.peers
     B = right_hand_side(E, arcs, workers)
     size = np.sqrt(_dot(B, B))
     live = size > 0
     # for a single graph the preconditioner is the inverse, so that a start from 0 is done in one iteration
-    start = np.zeros_like(R0) if np.count_nonzero(np.diff(offsets)) == 1 else R0
+    [graphs] = peers.sum(np.array([np.count_nonzero(np.diff(offsets))]))
+    start = np.zeros_like(R0) if graphs == 1 else R0
     R = np.where(live[:, None, None], start, 0).astype(E.dtype, copy=False)
     if not live.any():
         return RStep(R, B, np.zeros_like(R), 0, 0.0)
-    precondition = Preconditioner(E, G, offsets, ridge)
+    precondition = Preconditioner(E, G, offsets, ridge, peers)
     residual = B.copy()
     if R.any():
         residual -= apply(R, E, batches, workers)
         residual -= ridge * R
     direction, rho, iterations = np.zeros_like(R), np.zeros(len(R)), 0
-    while (worst := _worst(residual, size)) > tolerance and iterations < max_iterations:
+    while (worst := peers.first(_worst(residual, size))) > tolerance and iterations < max_iterations:
         Z = precondition(residual)
         rho, old = _dot(residual, Z), rho
         direction *= _ratio(rho, old).astype(E.dtype)

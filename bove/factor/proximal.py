@@ -31,6 +31,7 @@ from scipy.linalg import eigh
 from bove.errors import BoveError
 from bove.factor.batches import Batch, Workers
 from bove.factor.operators import RStep, apply, r_step, right_hand_side
+from bove.factor.peers import Peers
 from bove.factor.penalties import prox, shrink_singular_values, value
 
 P_TOLERANCE = 1e-4
@@ -79,6 +80,7 @@ def minimise(
     tolerance,
     max_iterations,
     workers=None,
+    peers: Peers | None = None,
 ) -> Minimised:
     """Minimise F (see the module) for m problems at once, none to above F of its start but for rounding.
 
@@ -86,7 +88,9 @@ def minimise(
         X0, B: [m, …] start and right-hand side of each. image: A of some of them, stacked.
         bound: at least A's largest eigenvalue, above 0. kind: l1 or nuclear.
         tolerance, max_iterations: when to stop; a problem that is solved takes no further part.
+        peers: the processes that solve the same problems, where `image` is a sum over all of them.
     """
+    peers = peers or Peers()
     size = np.sqrt(_dot(B, B))
     X = np.where(_each(size > 0, X0), X0, 0)
     AX = image(X) if X.any() else np.zeros_like(X)
@@ -97,17 +101,17 @@ def minimise(
     active, iterations = np.flatnonzero(size > 0), 0
     points = points.select(size > 0)
     while len(active) and iterations < max_iterations:
-        points, moved, got = _advance(points, image, bound, strength, kind, workers)
+        points, moved, got = _advance(points, image, bound, strength, kind, workers, peers)
         X[active], AX[active] = points.x, points.ax
         residual[active] = np.where(moved, got, residual[active])
         iterations += 1
         # a residual that is no number ends its problem: the trainer sees it in L
-        on = residual[active] > tolerance
+        on = peers.first(residual[active] > tolerance)
         points, active = points.select(on), active[on]
     return Minimised(X, AX, iterations, residual)
 
 
-def _advance(p: _Points, image, bound, strength, kind, workers):
+def _advance(p: _Points, image, bound, strength, kind, workers, peers):
     """One step of each problem; whether it was kept [m], and the relative residual it led to [m]."""
     scale = p.x.dtype.type(bound)
     new, charged = _prox(p.y - (p.ay - p.b) / scale, strength / bound, kind, workers)
@@ -120,6 +124,7 @@ def _advance(p: _Points, image, bound, strength, kind, workers):
     # a step without momentum can not raise F, so it is kept whatever rounding says of it
     moved = (p.momentum == 1) | ~(p.F + rounding < F)
     forward = moved & ~(_dot(p.y - new, new - p.x) > 0)
+    moved, forward = peers.first(np.stack([moved, forward]))
     after = np.where(forward, (1 + np.sqrt(1 + 4 * p.momentum**2)) / 2, 1.0)
     push = _each(np.where(forward, (p.momentum - 1) / after, 0), new).astype(new.dtype)
     kept = _each(moved, new)
@@ -182,7 +187,7 @@ def r_step_proximal(
     bound = largest_eigenvalue(E, batches, workers)
     got = minimise(
         R0.astype(E.dtype), B, lambda R: apply(R, E, batches, workers), bound, strength, kind,
-        tolerance=tolerance, max_iterations=max_iterations, workers=workers,
+        tolerance=tolerance, max_iterations=max_iterations, workers=workers, peers=workers.peers,
     )  # fmt: skip
     return RStep(got.X, B, got.AX, got.iterations, float(got.residual.max()))
 
@@ -197,6 +202,7 @@ def r_step_shrink(E, G, offsets, arcs, batches, workers, *, strength, R0, tolera
         ridge=0.0, R0=R0, tolerance=tolerance, max_iterations=max_iterations,
     )  # fmt: skip
     R = _prox(solved.R, strength, "nuclear", workers)[0] if len(solved.R) else solved.R
+    R = workers.peers.first(R)
     AR = apply(R, E, batches, workers) if R.any() else np.zeros_like(R)
     return RStep(R, solved.B, AR, solved.iterations, solved.residual)
 
@@ -226,7 +232,7 @@ def largest_eigenvalue(E: np.ndarray, batches: Sequence[Batch], workers: Workers
             AY + little * of_one, Y + little * np.eye(r), eigvals_only=True, subset_by_index=[r - 1, r - 1]
         )
         best = min(best, float(above[0]))
-        if best <= BOUND_SLACK * np.vdot(Y, AY) / np.vdot(Y, Y):
+        if workers.peers.first(bool(best <= BOUND_SLACK * np.vdot(Y, AY) / np.vdot(Y, Y))):
             break
         Y = AY / np.linalg.norm(AY)
     # for the rounding of the products

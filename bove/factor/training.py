@@ -16,6 +16,7 @@ from bove.errors import BoveError
 from bove.factor.als import AlsSettings, AlsState, AlsTrainer, initial_properties, initial_state
 from bove.factor.model import Model
 from bove.factor.objective import Groups
+from bove.factor.peers import Peers
 from bove.factor.penalties import check_penalty
 from bove.factor.proximal import P_ITERATIONS, P_TOLERANCE
 from bove.graphs import GraphCorpus
@@ -126,9 +127,10 @@ def als_training(
     settings: AlsSettings,
     threads: int = 1,
     E: np.ndarray | None = None,
+    peers: Peers | None = None,
 ) -> tuple[AlsTrainer, AlsState]:
     """The trainer, and the state that it starts from: P [c, r] as given, R = 0, E = 0 or as given."""
-    trainer = AlsTrainer(data.corpus, data.frozen, data.groups, settings, threads)
+    trainer = AlsTrainer(data.corpus, data.frozen, data.groups, settings, threads, peers)
     return trainer, initial_state(data.corpus, P, E)
 
 
@@ -171,29 +173,26 @@ def make_model(
     )
 
 
-def findings(
-    rows: Sequence[dict], R: np.ndarray, settings, corpus: GraphCorpus, groups: Iterable[str]
-) -> list[str]:
+def findings(rows: Sequence[dict], R: np.ndarray, settings, ones: int, groups: Iterable[str]) -> list[str]:
     """What the user of a trained model should know, one sentence each.
 
     Args:
         rows: L by term, a dict a round. R: [d, r, r].
         settings: AlsSettings or SgdSettings.
-        corpus: the graphs that L was summed over.
+        ones: properties of all tokens of the graphs that L was summed over.
         groups: the terms of L that are about properties.
     """
-    found = _shrunk(rows[-1], R, settings, corpus, groups)
+    found = _shrunk(rows[-1], R, settings, ones, groups)
     if isinstance(settings, AlsSettings):
         found += _limits(rows, settings)
     return found
 
 
-def _shrunk(row: dict, R, settings, corpus: GraphCorpus, groups: Iterable[str]) -> list[str]:
+def _shrunk(row: dict, R, settings, ones: int, groups: Iterable[str]) -> list[str]:
     """Where penalties have left nothing of R or of P."""
     found = []
-    if settings.alpha and corpus.n_relations and not R.any():
+    if settings.alpha and len(R) and not R.any():
         found.append(f"every relation is 0: lambda_R is too large for the {settings.r_penalty} penalty")
-    ones = len(corpus.properties)
     left = sum(row[name] for name in groups)
     if ones and left > NOTHING_EXPLAINED * ones:
         found.append(

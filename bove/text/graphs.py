@@ -196,13 +196,17 @@ def save_graphs(corpus: GraphCorpus, path: str | Path) -> None:
     artefacts.save(path, FORMAT, arrays, metadata)
 
 
-def load_graphs(path: str | Path) -> GraphCorpus:
+def load_graphs(path: str | Path, part: tuple[int, int] = (0, 1)) -> GraphCorpus:
     """Read graphs.
+
+    Args:
+        part: which (from 0) of how many parts, as `GraphCorpus.part` divides; no more than that is read.
 
     Raises:
         BoveError: the file is missing, damaged, holds something else, or its parts do not fit together.
     """
-    arrays, metadata = artefacts.load(path, FORMAT, (*_OFFSETS, *_ENTRIES, "extra", "ids"))
+    read = artefacts.load if part == (0, 1) else artefacts.open_mapped
+    arrays, metadata = read(path, FORMAT, (*_OFFSETS, *_ENTRIES, "extra", "ids"))
     flat = [arrays[name] for name in (*_OFFSETS, *_ENTRIES)]
     extra = arrays["extra"]
     odd = any(array.ndim != 1 or array.dtype != np.int64 for array in flat)
@@ -213,9 +217,11 @@ def load_graphs(path: str | Path) -> GraphCorpus:
             **{name: arrays[name] for name in (*_OFFSETS, *_ENTRIES, "extra")},
             n_properties=int(metadata["n_properties"]),
             n_relations=int(metadata["n_relations"]),
-            ids=artefacts.unpack_lines(arrays["ids"]),
+            ids=artefacts.unpack_lines(arrays["ids"]) if part == (0, 1) else (),
             vocabulary_hash=metadata["vocabulary_hash"],
         )
+        if part != (0, 1):
+            corpus = corpus.part(*part)
         sound = _fits(corpus)
     except (KeyError, ValueError, IndexError) as e:
         raise BoveError(f"{path}: graphs with parts missing ({e}); make the file again") from e

@@ -8,7 +8,7 @@ import pytest
 from test_train_als import TRAIN, bove
 from tiny_treebank import count_and_encode, tiny_sentences, write_treebank
 
-from bove.cli import train_als
+from bove.cli import als_checkpoint, train_als
 from bove.factor import als
 
 
@@ -36,7 +36,7 @@ def log_of(path):
 @pytest.fixture
 def happened(monkeypatch):
     """What happened of `round` and `save`, by a clock on which they alone take time: 2 and 1000 seconds."""
-    names, one_round, save = [], als.AlsTrainer._round, train_als._save
+    names, one_round, save = [], als.AlsTrainer._round, train_als.Checkpoint.save
     lengths = {"round": 2, "save": 1000}
 
     def slow_round(*args):
@@ -48,7 +48,7 @@ def happened(monkeypatch):
         save(*args)
 
     monkeypatch.setattr(als.AlsTrainer, "_round", slow_round)
-    monkeypatch.setattr(train_als, "_save", slow_save)
+    monkeypatch.setattr(train_als.Checkpoint, "save", slow_save)
     clock = SimpleNamespace(monotonic=lambda: float(sum(lengths[name] for name in names)))
     monkeypatch.setattr(train_als, "time", clock)
     return names
@@ -96,7 +96,7 @@ def test_a_resumed_training_counts_on_and_a_training_without_times_writes_none(b
     ],
 )
 def test_a_checkpoint_without_its_parts_is_not_gone_on_from(built, monkeypatch, capsys, key, value, said):
-    load = train_als.artefacts.load
+    load = als_checkpoint.artefacts.load
 
     def of_old(*args):
         arrays, metadata = load(*args)
@@ -105,7 +105,7 @@ def test_a_checkpoint_without_its_parts_is_not_gone_on_from(built, monkeypatch, 
     with monkeypatch.context() as patched, pytest.raises(SystemExit):
         patched.setattr(train_als, "log_terms", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         bove(*command(built, "old"))
-    monkeypatch.setattr(train_als.artefacts, "load", of_old)
+    monkeypatch.setattr(als_checkpoint.artefacts, "load", of_old)
     assert not bove(*command(built, "old"))
     assert said in capsys.readouterr().err
     assert [row["round"] for row in log_of(built / "old.times")] == ["1", "2", "3", "4", "5"]
