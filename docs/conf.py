@@ -20,7 +20,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
     "pages",
-    "reference",
+    "generated",
     "mathml",
 ]
 exclude_patterns = ["_ext", "_static"]

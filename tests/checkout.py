@@ -62,7 +62,7 @@ class Checkout:
 def check(words: list[str]) -> None:
     """Exit where the command line does not take these words."""
     module = MODULES.get(words[0], words[0]).replace("-", "_")
-    parser = argparse.ArgumentParser(prog=f"bove {words[0]}")
+    parser = argparse.ArgumentParser(prog=f"bove {words[0]}", description="")
     import_module(f"bove.cli.{module}").register(parser)
     parser.add_argument("--threads")
     parser.add_argument("--log")

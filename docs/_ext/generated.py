@@ -13,15 +13,23 @@ from bove.cli import main as entry
 # public name → what stands first on the page; the others follow in the order of bove/__init__.py
 _FIRST = ("Graph", "BoVE")
 # what scikit-learn adds to an estimator
+_EVERYWHERE = ("help", "threads", "log", "action", "kind")
 _FOREIGN = "set_fit_request, set_transform_request, set_score_request"
 
 
 def stages() -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """Every stage of the command with the parser of its arguments, in the order of a run."""
+    """Every stage of the command with the parser of its arguments, in the order of a run, and its kinds."""
     for stage in entry.STAGES:
         parser, _ = entry._parser(stage)
         (commands,) = parser._subparsers._group_actions
         yield stage, commands.choices[stage]
+        for kind, own in _kinds(commands.choices[stage]).items():
+            yield f"{stage} {kind}", own
+
+
+def _kinds(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """What stands for itself below a stage, such as `vectors load`."""
+    return parser._subparsers._group_actions[0].choices if parser._subparsers else {}
 
 
 def commands() -> str:
@@ -30,12 +38,12 @@ def commands() -> str:
 
 
 def _command(stage: str, parser: argparse.ArgumentParser) -> Iterator[str]:
-    yield f"## {stage}\n\n{parser.description}\n"
+    yield f"{'###' if ' ' in stage else '##'} {stage}\n\n{parser.description}\n"
     formatter = argparse.HelpFormatter(parser.prog, width=88)
     formatter.add_usage(parser.usage, parser._actions, parser._mutually_exclusive_groups, prefix="")
     yield f"```text\n{formatter.format_help().strip()}\n```\n"
     for group in parser._action_groups:
-        actions = [action for action in group._group_actions if action.dest not in ("help", "threads", "log")]
+        actions = [action for action in group._group_actions if action.dest not in _EVERYWHERE]
         if actions:
             if group.title not in ("positional arguments", "options"):
                 yield f"\n{group.title[0].upper()}{group.title[1:]}:\n"

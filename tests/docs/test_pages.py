@@ -1,0 +1,70 @@
+"""What the manual says twice it says alike, and what is made from the program is whole."""
+
+import re
+import sys
+
+import pytest
+import yaml
+from checkout import ROOT
+
+sys.path.insert(0, str(ROOT / "docs" / "_ext"))
+import keys
+import pages
+
+from bove.cli.main import STAGES
+
+
+def test_the_table_of_keys_is_that_of_the_schema():
+    text = keys.MANUAL.read_text(encoding="utf-8")
+    assert text == keys.manual(text), "write it anew with: python docs/_ext/keys.py"
+
+
+def test_every_page_has_a_place_in_the_navigation():
+    there = {path.stem for path in pages.DOCS.glob("*.md")} - {"index"}
+    found = [name for names in pages.navigation().values() for name in names]
+    assert sorted(found) == sorted(there)
+
+
+def test_a_new_page_comes_last(tmp_path):
+    for name in ("index", "start", "novelty"):
+        (tmp_path / f"{name}.md").touch()
+    assert {name: found for name, found in pages.navigation(tmp_path).items() if found} == {
+        "First steps": ["start"],
+        "Further": ["novelty"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("link", "page"),
+    [
+        ("[a](../config/README.md)", "[a](configuration.md)"),
+        ("[a](../config/README.md#files)", "[a](configuration.md#files)"),
+        ("[a](../config/README.md#every-key)", "[a](keys.md)"),
+        ("[a](../docs/speed.md#solvers)", "[a](speed.md#solvers)"),
+        ("[a](speed.md)", "[a](speed.md)"),
+    ],
+)
+def test_links_to_files_lead_to_pages(link, page):
+    assert pages.relink(link) == page
+
+
+def test_the_paper_is_cited_alike():
+    entry = (ROOT / "docs" / "cite.md").read_text(encoding="utf-8")
+    paper = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["preferred-citation"]
+    fields = dict(re.findall(r"^  (\w+) = \{(.*)\},?$", entry, re.M))
+    authors = [f"{author['family-names']}, {author['given-names']}" for author in paper["authors"]]
+    assert fields == {
+        "title": paper["title"], "author": " and ".join(authors), "year": str(paper["year"]),
+    }  # fmt: skip
+
+
+def test_every_command_is_shown_with_its_arguments():
+    pytest.importorskip("sphinx")
+    import generated
+
+    text = generated.commands()
+    assert re.findall(r"^## (.*)$", text, re.M) == list(STAGES)
+    for _, parser in generated.stages():
+        for action in parser._actions:
+            if action.option_strings and action.dest not in generated._EVERYWHERE:
+                assert f"* `{action.option_strings[0]}" in text
