@@ -1,6 +1,7 @@
 """Reference pages, made while the site is built: every key, every command, every public name."""
 
 import argparse
+import dataclasses
 from collections.abc import Iterator
 from importlib import import_module
 
@@ -78,7 +79,8 @@ def names() -> str:
         kind = "function" if not isinstance(thing, type) else "class"
         if isinstance(thing, type) and issubclass(thing, BaseException):
             kind = "exception"
-        members = f"   :members:\n   :exclude-members: {_FOREIGN}\n" if kind == "class" else ""
+        shown = kind == "class" and not issubclass(thing, tuple)
+        members = f"   :members:\n   :exclude-members: {_FOREIGN}\n" if shown else ""
         parts.append(f"\n## {name}\n\n```{{eval-rst}}\n.. auto{kind}:: bove.{name}\n{members}```\n")
     return "".join(parts)
 
@@ -94,7 +96,13 @@ def read(app: Sphinx, name: str, source: list[str]) -> None:
             source[0] = source[0].replace(mark, make())
 
 
+def sign(app: Sphinx, what: str, name: str, thing: object, *more: object) -> tuple[str, None] | None:
+    """Of what nobody makes by hand, the attributes are enough: no signature."""
+    return ("", None) if what == "class" and dataclasses.is_dataclass(thing) else None
+
+
 def setup(app: Sphinx) -> dict:
-    """Complete pages as they are read."""
+    """Complete pages as they are read, and the signatures on them."""
     app.connect("source-read", read)
+    app.connect("autodoc-process-signature", sign)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
