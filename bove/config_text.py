@@ -4,7 +4,6 @@ Where the schema asks for text, YAML's own types are not applied: `run: 010` and
 scalar that YAML takes for a number or a date but that is none (2024-13-45) stays text too.
 """
 
-from collections import Counter
 from typing import Any
 
 import yaml
@@ -32,7 +31,7 @@ def parse(text: str, schema: dict, where: str) -> Any:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         value = None if node is None else _Builder(where).build(node, schema)
     except yaml.YAMLError as e:
-        raise BoveError(f"{where}: not valid YAML ({' '.join(str(e).split())})") from e
+        raise BoveError(f"{where}{_place(e)}: not valid YAML ({_said(e)})") from e
     except RecursionError as e:
         raise BoveError(f"{where}: nested too deeply, or a part that holds itself; write it plainly") from e
     if schema.get("type") == "object" and value is not None and not isinstance(value, dict):
@@ -64,19 +63,36 @@ class _Builder(yaml.SafeLoader):
             return node.value
 
     def _mapping(self, node: yaml.MappingNode, schema: dict) -> dict:
-        keys = Counter(key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode))
-        for key, count in keys.items():
-            if count > 1 and key != "<<":
-                line = node.start_mark.line + 1
-                raise BoveError(f"{self.where}: key {key!r} stands twice in the section of line {line}")
+        lines: dict[str, int] = {}
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value != "<<":
+                line = key.start_mark.line + 1
+                if key.value in lines:
+                    raise BoveError(
+                        f"{self.where}, line {line}: key {key.value!r} stands twice in its section, first in "
+                        f"line {lines[key.value]}; keep one"
+                    )
+                lines[key.value] = line
         self.flatten_mapping(node)
         values: dict[str, Any] = {}
         for key, child in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 line = key.start_mark.line + 1
-                raise BoveError(f"{self.where}: a key that is no text in line {line}; write a name")
+                raise BoveError(f"{self.where}, line {line}: a key that is no text; write a name")
             values[key.value] = self.build(child, _child(schema, key.value))
         return values
+
+
+def _place(error: yaml.YAMLError) -> str:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    return f", line {mark.line + 1}" if mark else ""
+
+
+def _said(error: yaml.YAMLError) -> str:
+    text = getattr(error, "problem", None) or str(error)
+    if text.startswith("found character '\\t'"):
+        return "a tab before its text; indent with spaces"
+    return " ".join(text.split())
 
 
 def _child(schema: dict, key: str) -> dict:

@@ -35,20 +35,27 @@ def _places(schema, where=()):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: [", "0.yaml: not valid YAML"),
+        ("a: [", "0.yaml, line 1: not valid YAML (expected the node content"),
         ("just text", "0.yaml: holds 'just text'; write keys and values"),
-        ("seed: 1\nseed: 2", "0.yaml: key 'seed' stands twice"),
-        ("model: {rank: 1, rank: 2}", "0.yaml: key 'rank' stands twice"),
+        (
+            "seed: 1\nseed: 2",
+            "0.yaml, line 2: key 'seed' stands twice in its section, first in line 1; keep one",
+        ),
+        ("model: {rank: 1, rank: 2}", "0.yaml, line 1: key 'rank' stands twice"),
         ("a: &a [*a]", "0.yaml: nested too deeply, or a part that holds itself"),
         ("a: " + "[" * 3000 + "]" * 3000, "0.yaml: nested too deeply"),
         ("a: &a [1,1,1,1,1,1,1,1,1]\n" + LAUGHS, "0.yaml: more than 100000 values with its aliases"),
-        ("? [a]\n: b", "0.yaml: a key that is no text in line 1; write a name"),
-        ("seed: !x y", "0.yaml: not valid YAML (could not determine a constructor for the tag '!x'"),
-        ("seed: !!python/object:os.system x", "0.yaml: not valid YAML (could not determine a constructor"),
-        ("seed: !!binary 'x'", "0.yaml: not valid YAML (failed to decode base64 data"),
-        ("<<: 3", "0.yaml: not valid YAML (while constructing a mapping"),
+        ("model:\n\trank: 1", "0.yaml, line 2: not valid YAML (a tab before its text; indent with spaces)"),
+        ("? [a]\n: b", "0.yaml, line 1: a key that is no text; write a name"),
+        ("seed: !x y", "0.yaml, line 1: not valid YAML (could not determine a constructor for the tag '!x'"),
+        (
+            "seed: !!python/object:os.system x",
+            "0.yaml, line 1: not valid YAML (could not determine a constructor",
+        ),
+        ("seed: !!binary 'x'", "0.yaml, line 1: not valid YAML (failed to decode base64 data"),
+        ("<<: 3", "0.yaml, line 1: not valid YAML (expected a mapping"),
         ("a: \0", "0.yaml: not valid YAML (unacceptable character #x0000"),
-        ("a: 1\n---\nb: 2", "0.yaml: not valid YAML (expected a single document"),
+        ("a: 1\n---\nb: 2", "0.yaml, line 2: not valid YAML (but found another document"),
     ],
 )
 def test_a_malformed_file_is_named(tmp_path, text, message):

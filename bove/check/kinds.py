@@ -28,6 +28,8 @@ KINDS = {
 _HEAD = 1 << 16
 _ROW = re.compile(r"[0-9]+(-[0-9]+|\.[0-9]+)?\t")
 _KEY = re.compile(r"[A-Za-z_]\w*:(\s|$)")
+# What a damaged line of each kind is told by.
+_KEYS = {"vocabulary": "bove-vocabulary", "snli": "sentence1", "graphs": "nodes", "pairs": "dataset"}
 _PAIR_KEYS = {"id", "dataset", "label", "task", "subset", "first", "second", "gold", "scored"}
 
 
@@ -102,8 +104,11 @@ def _json_kind(lines) -> str | None:
     try:
         record = json.loads(lines[0])
     except (ValueError, RecursionError):
-        return "vocabulary"
-    if not isinstance(record, dict) or "format" in record:
+        record = None
+    if not isinstance(record, dict):  # an object of several lines, or a damaged line
+        start = "".join(lines[:3])
+        return next((kind for kind, key in _KEYS.items() if f'"{key}"' in start), None)
+    if "format" in record:
         return "vocabulary"
     if "nodes" in record:
         return "graphs"

@@ -10,6 +10,7 @@ from bove.oddities import note
 from bove.text.pair_files import read_pair_file, read_score
 from bove.text.pair_forms import NO_LABEL, Form
 from bove.text.pairs import Pair, read_pairs
+from bove.text.tokens import normalise
 
 BLANK = "lines without a score, whose pairs are not scored"
 EMPTY = "pairs with an empty sentence"
@@ -55,10 +56,15 @@ def check_sts(report: Report, encoding: str) -> None:
 
 
 def _note_sentences(report, first, second, place) -> None:
-    if not first or not second:
+    if not (_says(first) and _says(second)):
         note(report.oddities, EMPTY, place)
     elif first == second:
         note(report.oddities, SAME, place)
+
+
+def _says(sentence: str) -> bool:
+    """Whether a sentence has anything that can become a token."""
+    return any(map(str.isalnum, sentence)) or bool(normalise(sentence))
 
 
 def _lengths(lengths: list[int]) -> dict:

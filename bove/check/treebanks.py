@@ -20,6 +20,7 @@ def check_treebank(report: Report, columns: str, encoding: str) -> None:
     Raises:
         BoveError: a malformed row, or no sentence.
     """
+    report.kind = "treebank"
     widths = _widths(report.path, encoding)
     report.kind = "CoNLL-U treebank" if widths and max(widths) == 10 else "CoNLL-2009 treebank"
     report.facts["columns"] = most_frequent(

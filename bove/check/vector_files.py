@@ -19,7 +19,7 @@ def check_vectors(report: Report) -> None:
     Raises:
         BoveError: the file is truncated, damaged, or not in its format.
     """
-    report.unit = "row"
+    report.kind, report.unit = "word vectors", "row"
     form = find_kind(report.path, "auto")
     name = "word2vec, binary" if form.binary else "word2vec, text" if form.header else "GloVe"
     report.kind = f"word vectors ({name})"
@@ -44,7 +44,8 @@ def check_vectors(report: Report) -> None:
         note(report.oddities, DUPLICATE, places[i])
     lengths = np.concatenate(norms)
     report.facts |= {
-        "words": number,
+        "rows": number,
+        "words": len(places) - report.oddities[DUPLICATE],
         "first words": " ".join(first),
         "lengths of the vectors": f"{lengths.min():.3g} to {lengths.max():.3g}, mean {lengths.mean():.3g}",
     }

@@ -97,7 +97,10 @@ def test_columns_without_any_head_are_refused_and_the_other_ones_told_of(check):
         (SNLI % ("-", "x", 1), "no pair has a gold score or label"),
         ("run: x\nmodle: {}\n", "modle: unknown key; did you mean model?"),
         ("run: x\ndatasets: {a: {task: x}}\n", "datasets.a.task: 'x' is not allowed"),
-        ("{\n", "not a vocabulary, or cut off"),
+        ("{\n", "none of the kinds of file that BoVE reads"),
+        ('{\n "similarity": []\n}\n', "none of the kinds of file"),
+        ('{"gold_label": "neutral", "sentence1": "A', "line 1: not JSON"),
+        ('{\n "format": "bove-vocabulary",\n "wor', "not a vocabulary, or cut off"),
         ('{"format": "bove-vocabulary", "version": 9}\n', "vocabulary version 9, not 1"),
     ],
 )
@@ -135,22 +138,22 @@ def test_word_vectors_in_every_form(check):
 
 
 def test_pairs_and_their_gold_are_held_against_each_other(check):
-    pairs = "A dog.\tA dog.\nx\t\na\tb\tfrom there\n"
-    code, (sts, gold) = check(pairs, "1\n\n9\n")
+    pairs = "A dog.\tA dog.\nx\t\na\tb\tfrom there\n\u00a0\u200b\x01\t…\n"
+    code, (sts, gold) = check(pairs, "1\n\n9\n2\n")
     assert code == 0
     assert odd(sts) == {
         "pairs of one sentence with itself": (1, [1]),
-        "pairs with an empty sentence": (1, [2]),
+        "pairs with an empty sentence": (2, [2, 4]),
         "lines with further columns, read only where a configuration's `columns` names them": (1, [3]),
     }
     assert odd(gold) == {
         "lines without a score, whose pairs are not scored": (1, [2]),
         "scores outside 0 to 5": (1, [3]),
     }
-    assert gold["holds"]["goes with"].endswith("f0: 2 scored pairs")
+    assert gold["holds"]["goes with"].endswith("f0: 3 scored pairs")
     assert sts["holds"]["first line of more than two columns"] == "a | b | from there"
     code, (gold, sts) = check("1\n2\n", pairs)
-    assert code == 2 and "has 3 lines, but" in gold["error"] and sts["usable"]
+    assert code == 2 and "has 4 lines, but" in gold["error"] and sts["usable"]
     _, reports = check(pairs, "1\n1\n1\n", "1\n")
     assert reports[1]["remarks"] == ["all scores are equal, so no correlation can be had from them"]
     assert "2 gold files for 1 files of pairs" in reports[2]["remarks"][-1]
