@@ -6,4 +6,4 @@ from checkout import Checkout
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    return Checkout(tmp_path_factory.mktemp("a folder") / 'Zoë\'s "own" π $HOME checkout')
+    return Checkout(tmp_path_factory.mktemp("a folder") / 'Zoë\'s "own" π $HOME {x} checkout')

@@ -126,9 +126,13 @@ def test_the_record_of_the_run_is_made_anew_to_the_byte_and_has_what_was_read(fi
     path = finished.folder / "results" / "small" / "tables" / "run.json"
     before = path.read_bytes()
     path.unlink()
+    (path.parent / "seeds.md").write_text("of more seeds", encoding="utf-8")
     done = finished.checkout.snakemake("--configfile", "config/config.yaml", "small.yaml")
     assert done.returncode == 0 and finished.checkout.jobs(done.stdout + done.stderr) == {"provenance": 1}
     assert path.read_bytes() == before
+    said = "Of an earlier configuration, and not of this one: results/small/tables/seeds.md.\n"
+    assert said in done.stdout + done.stderr
+    (path.parent / "seeds.md").unlink()
     record = json.loads(before)
     assert record["configuration"]["model"]["rank"] == 10 and record["threads"]["train_als"] == 1
     assert set(record["inputs"]) == {

@@ -1,5 +1,6 @@
 """The plan of each configuration, and what the workflow says about mistakes before anything runs."""
 
+import os
 import re
 
 import pytest
@@ -80,6 +81,24 @@ def test_with_local_files_nothing_is_fetched(checkout, tmp_path):
     path = _write(tmp_path / "my.yaml", yaml.safe_dump(own))
     plan = checkout.planned("--configfile", "config/open.yaml", path)
     assert plan == {**ALWAYS, **_each(1), "figure_tokens": 1, "load_vectors": 1, "train_als": 1}
+
+
+CONDA = """#!/bin/sh
+case "$*" in
+*info*) echo '{"conda_version": "25.1.0", "platform": "linux-64", "conda_prefix": "/", "root_prefix": "/"}' ;;
+*config*) echo '{"get": {"channel_priority": "strict"}}' ;;
+*) echo "conda 25.1.0" ;;
+esac
+"""
+
+
+def test_an_environment_of_conda_is_found_whatever_the_path(checkout, tmp_path):
+    (tmp_path / "conda").write_text(CONDA, encoding="utf-8")
+    (tmp_path / "conda").chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    done = checkout.snakemake("--dry-run", "--sdm", "conda", PATH=path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert checkout.jobs(done.stdout)["train_als"] == 1
 
 
 def test_the_paper_s_configuration_trains_by_gradient_descent(checkout, paper_files):

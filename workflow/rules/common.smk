@@ -48,7 +48,8 @@ HOMES = Homes(VARIANTS)
 SETTINGS = {variant.folder: variant.config for variant in VARIANTS}
 RUN = f"results/{CONFIG['run']}"
 SHARD_COUNTS = ShardCounts(RUN, choosing=workflow.is_main_process)
-ENVIRONMENT = "../../environment.yml"
+# Snakemake takes braces in the path for names of wildcards, unless they are doubled.
+ENVIRONMENT = str(ROOT / "environment.yml").replace("{", "{{").replace("}", "}}")
 
 
 def one_of(words):
@@ -128,6 +129,15 @@ def made(stage, file):
 def of_kind(kind):
     """The variants of a kind."""
     return [variant for variant in VARIANTS if variant.kind == kind]
+
+
+def left_over(*folders):
+    """Files of these folders that no rule makes under the present configuration, and so an earlier one made."""
+    made = [file for rule in workflow.rules for file in rule.output]
+    found = [
+        str(path) for name in folders for path in sorted(Path(RUN, name).glob("[!.]*"))
+    ]
+    return [path for path in found if not any(file.match(path) for file in made)]
 
 
 def folder(wildcards, output):
