@@ -68,3 +68,22 @@ def test_every_command_is_shown_with_its_arguments():
         for action in parser._actions:
             if action.option_strings and action.dest not in generated._EVERYWHERE:
                 assert f"* `{action.option_strings[0]}" in text
+
+
+def _anchors(text):
+    """The places that a page can be linked at, as forges and the site name its headings."""
+    headings = re.findall(r"(?m)^#+ (.*)$", re.sub(r"(?ms)^```.*?^```", "", text))
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_links_between_files_lead_somewhere():
+    files = [ROOT / name for name in ("README.md", "config/README.md", "results/README.md")]
+    seen = 0
+    for path in [*files, *pages.DOCS.glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#:]*(?:#[^)]*)?)\)", path.read_text(encoding="utf-8")):
+            name, _, anchor = target.partition("#")
+            file = (path.parent / name).resolve() if name else path
+            assert file.exists(), f"{path}: {target}"
+            assert not anchor or anchor in _anchors(file.read_text(encoding="utf-8")), f"{path}: {target}"
+            seen += 1
+    assert seen > 50
