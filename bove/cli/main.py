@@ -1,6 +1,7 @@
 """Entry point of the `bove` command: `bove STAGE …`, each stage a module of this package."""
 
 import argparse
+import contextlib
 import logging
 import os
 import sys
@@ -83,16 +84,29 @@ def _run(stage: str | None, argv: list[str]) -> int:
         _set_threads(args.threads)
         speaks = _speaks(getattr(args, "mpi", 1))
         _set_logging(args.log if speaks else None, logging.INFO if speaks else logging.CRITICAL)
-        commands.run(args)
+        _execute(stage, commands, args)
     except BoveError as e:
         print(f"bove {stage}: {' '.join(str(e).split())}", file=sys.stderr)
         for handler in logging.getLogger("bove").handlers:
-            if isinstance(handler, logging.FileHandler):
-                handler.handle(logging.makeLogRecord({"name": "bove", "levelname": "ERROR", "msg": str(e)}))
+            if isinstance(handler, _LogFile):
+                with contextlib.suppress(BoveError):
+                    handler.handle(
+                        logging.makeLogRecord({"name": "bove", "levelname": "ERROR", "msg": str(e)})
+                    )
         return 2
     except BrokenPipeError:
         return 1
     return 0
+
+
+def _execute(stage: str, commands, args) -> None:
+    """Run a stage; what is dear may come from the cache, where there is one."""
+    if os.environ.get("BOVE_CACHE"):
+        from bove.cli import cache
+
+        cache.run(stage, commands, args)
+    else:
+        commands.run(args)
 
 
 def _use_utf8() -> None:
@@ -140,6 +154,20 @@ def _speaks(processes: int) -> bool:
     return world(processes).number == 0
 
 
+class _LogFile(logging.FileHandler):
+    """A log that can not be written, as on a full disk, is one line and no traceback."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Raise what stopped the log from being written, as BoveError if it is of the disk."""
+        error = sys.exception()
+        if not isinstance(error, OSError):
+            super().handleError(record)
+            return
+        raise BoveError(
+            f"--log {self.baseFilename}: can not be written ({error.strerror}); choose another file"
+        ) from error
+
+
 def _set_logging(path: str | None, level: int) -> None:
     log = logging.getLogger("bove")
     log.setLevel(level)
@@ -149,7 +177,7 @@ def _set_logging(path: str | None, level: int) -> None:
     if path:
         try:
             os.makedirs(os.path.dirname(path) or ".", exist_ok=True)  # noqa: PTH103, PTH120 pathlib costs start-up
-            log.addHandler(logging.FileHandler(path, mode="w", encoding="utf-8"))
+            log.addHandler(_LogFile(path, mode="w", encoding="utf-8"))
         except OSError as e:
             raise BoveError(f"--log {path}: can not be written ({e.strerror}); choose another file") from e
     for handler in log.handlers:

@@ -15,6 +15,7 @@ sys.path.insert(0, str(ROOT))
 
 from bove import sources
 from bove.candidates import development, folders
+from bove.cli.cache import cache_folder
 from bove.config import load, resolve, store, summary
 from bove.errors import BoveError
 from bove.fingerprint import fingerprint
