@@ -1,39 +1,36 @@
-"""Kill a run of the small demo at random moments, finish it, and compare its results byte by byte.
+"""Kill runs of the small demo in every stage, finish them, and compare their results byte by byte.
 
     python tests/cluster/chaos.py --kills 50 --seed 1
+    python tests/cluster/chaos.py --kills 20 --slurm
 
-Each round has one stage and all that follow from it made again, kills that some moments after the stage has
-begun, goes on from there and is killed again at any moment, and then runs to the end. What Snakemake asks for
-after a kill (`--unlock`) is done, as a person would; nothing else is.
+Each round gives the finished run another seed, so that every stage is due again beside the results of before.
+The run is killed in each stage in turn, at a random moment of the stage's usual length, and started again;
+then it runs to its end. What Snakemake asks for after a kill (`--unlock`) is done, as a person would, and
+with Slurm sometimes `scancel`; nothing else is. After each kill every result must be that of a finished run,
+the old or the new one, and after the round all must be the new ones.
 """
 
 import argparse
-import contextlib
+import getpass
 import hashlib
 import os
 import random
-import re
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
 
-from checkout import Checkout  # noqa: E402 the folders above make these two known
-from small_demo import RUN, arguments  # noqa: E402
+from checkout import Checkout  # noqa: E402 the folders above make these known
+from mini_slurm import FLAGS, MiniSlurm  # noqa: E402
+from small_demo import RUN, configured  # noqa: E402
+from victim import WAYS, Hangs, Victim  # noqa: E402
 
-# The signal, and whether every process gets it or Snakemake alone: Ctrl-C, a polite end, an abrupt one, and a
-# power cut. After an abrupt one the stage itself goes on.
-WAYS = (
-    ("SIGINT to all", signal.SIGINT, True),
-    ("SIGTERM to Snakemake", signal.SIGTERM, False),
-    ("SIGKILL to Snakemake", signal.SIGKILL, False),
-    ("SIGKILL to all", signal.SIGKILL, True),
-)
+JOB = "SIGKILL to the job"  # where Slurm runs it; Snakemake goes on and submits it again
 PATTERNS = (
     "tables/*",
     "bags/**/*",
@@ -43,8 +40,7 @@ PATTERNS = (
     "graphs/*",
     "pairs/*",
 )
-MOMENT = 5  # a stage is killed within so many seconds of its beginning
-PATIENCE = 600
+TRIES = 3  # a stage may be over when the signal comes
 
 
 class Disagreement(Exception):
@@ -58,154 +54,167 @@ def digests(folder: Path) -> dict[str, str]:
     return {
         str(path.relative_to(results)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(files)
-        if not path.name.startswith(".")
+        if not path.name.startswith(".") and path.name != "run.json"
     }
 
 
-class Victim:
-    """A run of Snakemake in a session of its own, whose output goes to a file.
-
-    When it has ended its number is kept, and not free for another process, until `bury`.
-    """
-
-    def __init__(self, checkout: Checkout, words: list[str], log: Path) -> None:
-        self.log = log
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        with open(log, "wb") as stream:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "snakemake", "--cores", "2", "--nocolor", *words],
-                cwd=checkout.folder,
-                env={**environment, "OMP_NUM_THREADS": "1"},
-                stdout=stream,
-                stderr=stream,
-                start_new_session=True,
-            )
-
-    def ended(self) -> bool:
-        """Whether Snakemake has ended; what it started may go on."""
-        return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-
-    def begun(self) -> list[str]:
-        """The stages that have begun so far."""
-        return re.findall(r"^(?:local)?rule (\w+):$", self.log.read_text(encoding="utf-8"), re.M)
-
-    def wait_for(self, stage: str) -> bool:
-        """Wait until a stage has begun; False if the run ends first."""
-        end = time.monotonic() + PATIENCE
-        while stage not in self.begun():
-            if self.ended():
-                return stage in self.begun()
-            if time.monotonic() > end:
-                raise Disagreement(f"{stage} did not begin within {PATIENCE} s:\n{self.log.read_text()}")
-            time.sleep(0.05)
-        return True
-
-    def kill(self, number: int, everyone: bool) -> bool:
-        """Send the signal and wait for Snakemake's end; False if it had ended by itself."""
-        if self.ended():
-            return False
-        (os.killpg if everyone else os.kill)(self.process.pid, number)
-        end = time.monotonic() + PATIENCE
-        while not self.ended():
-            if time.monotonic() > end:
-                raise Disagreement(f"Snakemake does not end after signal {number}")
-            time.sleep(0.05)
-        return True
-
-    def bury(self) -> None:
-        """End what is left of the session."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-
-
 class Chaos:
-    """Rounds of kills on one finished run.
+    """Rounds of kills on one checkout.
 
     Args:
-        folder: for the checkout; made if it is not there.
-        seed: of stages and moments.
+        checkout: where the runs are.
+        log: file for what the runs say.
+        seed: of moments.
+        cluster: where jobs run; None for this machine.
     """
 
-    def __init__(self, folder: Path, seed: int) -> None:
-        self.random, self.checkout = random.Random(seed), Checkout(folder / "checkout")
-        self.words, self.log = arguments(self.checkout.folder), folder / "log"
-        self.killed: Counter[str] = Counter()
-        self.stages: Counter[str] = Counter()
-        said = self._finish("the first run")
-        self.expected = digests(self.checkout.folder)
-        # A stage that was killed may leave nothing, although the tables are there from before. Snakemake then
-        # makes its file again where it is asked for, so all are.
-        self.words = [*(f"results/{RUN}/{name}" for name in self.expected), *self.words]
-        self.all_stages = sorted(self.checkout.jobs(said))
-        self.random.shuffle(self.all_stages)
+    def __init__(self, checkout: Checkout, log: Path, seed: int, cluster: MiniSlurm | None = None) -> None:
+        self.checkout, self.log, self.cluster = checkout, log, cluster
+        self.random = random.Random(seed)
+        self.words = [*configured(checkout.folder), *(FLAGS if cluster else ())]
+        environment = cluster.environment if cluster else os.environ
+        self.environment = {name: value for name, value in environment.items() if name != "PYTHONPATH"}
+        self.environment["OMP_NUM_THREADS"] = "1"
+        self.killed: Counter[tuple[str, str]] = Counter()
+        self.lengths: dict[str, float] = {}
+        self.expected: dict[tuple[str, ...], dict[str, str]] = {}
+        self.before: dict[str, str] = {}
 
-    def round(self, stage: str, kills: int) -> None:
-        """Kill so many times, if the run lasts that long, from some stage on; finish; compare.
+    def undisturbed(self, *settings: str, prefix: Sequence[str] = (), **environment: str) -> None:
+        """Run to the end; take the length of each stage, and what the results must be with these settings.
+
+        Args:
+            prefix: what stands before the command.
+            environment: further variables of this run.
+        """
+        self.lengths |= self._finish(settings, prefix, environment)
+        self.before = self.expected[settings] = digests(self.checkout.folder)
+
+    def round(self, stages: Mapping[str, str], *settings: str) -> None:
+        """Kill a run with these settings once in each stage that it comes to; finish it; compare.
+
+        Args:
+            stages: in which to kill, and in which way.
+            settings: with which an undisturbed run was made before.
 
         Raises:
             Disagreement: the run does not finish, or its results are others.
         """
-        victims, more = [], ["--forcerun", stage]
+        left, victims = dict(stages), []
+        tries = Counter({stage: TRIES for stage in stages})
         try:
-            for _ in range(kills):
-                way, signal_, everyone = WAYS[sum(self.killed.values()) % len(WAYS)]
-                victim = Victim(self.checkout, [*self.words, *more], self.log)
+            while left:
+                victim = Victim(self.checkout.folder, [*self.words, *settings], self.log, self.environment)
                 victims.append(victim)
-                if more:
-                    victim.wait_for(stage)
-                    time.sleep(self.random.uniform(0, MOMENT))
-                else:
-                    # reading the workflow takes some seconds, in which it may be killed too
-                    time.sleep(self.random.uniform(0, 2 * MOMENT))
-                if victim.kill(signal_, everyone):
-                    self.killed[way] += 1
-                    self.stages[(victim.begun() or ["before any stage"])[-1]] += 1
-                self._unlock()
-                more = []
-            self._finish(f"from {stage} on")
+                if not self._strike(victim, left, tries, settings):
+                    break
+                self._recover()
+            self._finish(settings)
         finally:
             for victim in victims:
                 victim.bury()
-        found = digests(self.checkout.folder)
-        if found != self.expected:
-            names = [name for name in self.expected | found if found.get(name) != self.expected.get(name)]
-            raise Disagreement(f"from {stage} on: not as in the undisturbed run: {names}")
+        found, expected = digests(self.checkout.folder), self.expected[settings]
+        if found != expected:
+            names = [name for name in expected | found if found.get(name) != expected.get(name)]
+            raise Disagreement(f"not as in the undisturbed run: {names}\n{self.log.read_text()}")
+        self.before = expected
 
-    def _unlock(self) -> None:
-        """Do what Snakemake asks for, if it does."""
+    def _strike(self, victim: Victim, left: dict, tries: Counter, settings: Sequence[str]) -> bool:
+        """Kill a run in the first of some stages that begins; False if it ends before."""
+        while stage := victim.wait_for(left):
+            time.sleep(self.random.uniform(0, self.lengths[stage]))
+            way = left[stage]
+            running = stage in victim.running().values()
+            killed = self._kill_job(stage) if way == JOB else victim.kill(*WAYS[way])
+            tries[stage] -= 1
+            if killed:
+                self.killed[stage if running else "just after a stage", way] += 1
+                print(f"{sum(self.killed.values())}: {way}, in {stage}", flush=True)
+            if (killed and running) or not tries[stage]:
+                del left[stage]
+            self._check_whole(settings)
+            if way != JOB:
+                return killed
+        return False
+
+    def _kill_job(self, stage: str) -> bool:
+        """Kill all processes of a job of the stage where it runs; False if none runs."""
+        listed = self.cluster.run("squeue", "--noheader", "--states=RUNNING", "--format=%i|%k").split()
+        jobs = [job.split("|")[0] for job in listed if f"rule_{stage}" in job]
+        if jobs:
+            self.cluster.run("scancel", "--signal=KILL", "--full", jobs[0])
+        return bool(jobs)
+
+    def _check_whole(self, settings: Sequence[str]) -> None:
+        """See that every result that is there is a whole one, of this run or of the one before."""
+        for name, digest in digests(self.checkout.folder).items():
+            if digest not in (self.before.get(name), self.expected[settings].get(name)):
+                raise Disagreement(f"{name} is neither the old result nor the new one")
+
+    def _recover(self) -> None:
+        """Do what Snakemake asks for, if it does; on a cluster, end the jobs that go on, or do not."""
+        if self.cluster and self.random.random() < 0.5:
+            self.cluster.run("scancel", "--user", getpass.getuser())
         if any((self.checkout.folder / ".snakemake" / "locks").glob("*")):
-            self.checkout.snakemake(*self.words, "--unlock")
+            self.checkout.snakemake(*self.words, "--unlock", **self.environment)
 
-    def _finish(self, what: str) -> str:
-        done = self.checkout.snakemake(*self.words)
-        if done.returncode:
-            raise Disagreement(f"{what}: does not finish:\n{done.stdout}{done.stderr}")
-        return done.stdout + done.stderr
+    def _finish(self, settings, prefix=(), more=()) -> dict[str, float]:
+        """Run to the end; the length of each stage."""
+        words, environment = [*self.words, *settings], self.environment | dict(more)
+        victim = Victim(self.checkout.folder, words, self.log, environment, prefix)
+        try:
+            lengths = victim.lengths()
+        finally:
+            victim.bury()
+        if victim.process.returncode:
+            raise Disagreement(f"a run that nothing disturbs does not finish:\n{victim.said()}")
+        return lengths
+
+
+def table(killed: Counter[tuple[str, str]], stages: Sequence[str]) -> str:
+    """How often each stage was killed in each way, in Markdown."""
+    ways = sorted({way for _, way in killed})
+    lines = [["stage", *ways, "all"], ["---"] * (len(ways) + 2)]
+    for stage in [*stages, *sorted({stage for stage, _ in killed} - set(stages))]:
+        counts = [killed[stage, way] for way in ways]
+        lines.append([stage, *map(str, [*counts, sum(counts)])])
+    sums = [sum(count for (_, other), count in killed.items() if other == way) for way in ways]
+    lines.append(["all", *map(str, [*sums, sum(sums)])])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--kills", type=int, default=50, help="how many at least (default 50)")
-    parser.add_argument("--kills-a-round", type=int, default=3, help="until the run is finished (default 3)")
-    parser.add_argument("--seed", type=int, default=1, help="of stages and moments (default 1)")
+    parser.add_argument("--seed", type=int, default=1, help="of the moments (default 1)")
+    parser.add_argument("--slurm", action="store_true", help="on a cluster of two nodes on this machine")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        chaos, rounds = Chaos(Path(folder), args.seed), 0
-        print(f"{len(chaos.expected)} files to compare, stages: {', '.join(chaos.all_stages)}", flush=True)
-        while (done := sum(chaos.killed.values())) < args.kills:
-            try:
-                stage = chaos.all_stages[rounds % len(chaos.all_stages)]
-                chaos.round(stage, min(args.kills_a_round, args.kills - done))
-            except Disagreement as e:
-                print(e, file=sys.stderr)
-                return 1
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with MiniSlurm(folder / "cluster") if args.slurm else nullcontext() as cluster:
+            chaos = Chaos(Checkout(folder / "checkout"), folder / "log", args.seed, cluster)
+            return play(chaos, args.kills)
+
+
+def play(chaos: Chaos, kills: int) -> int:
+    """Rounds of all stages, until there are so many kills; the exit code."""
+    settings = [("--config", f"seed={seed}") for seed in (1, 2)]
+    ways, rounds = [*WAYS, *([JOB] if chaos.cluster else [])], 0
+    try:
+        for words in settings:
+            chaos.undisturbed(*words)
+        stages = list(chaos.lengths)
+        print(f"{len(chaos.before)} files to compare; {len(stages)} stages", flush=True)
+        while sum(chaos.killed.values()) < kills:
+            plan = {stage: ways[(i + rounds) % len(ways)] for i, stage in enumerate(stages)}
+            chaos.round(plan, *settings[rounds % 2])
             rounds += 1
-            print(
-                f"{sum(chaos.killed.values())} kills, {rounds} rounds, all the same to the byte", flush=True
-            )
-    for title, counts in (("signals", chaos.killed), ("during, or after the start of", chaos.stages)):
-        print(f"{title}: " + ", ".join(f"{name} {count}" for name, count in counts.most_common()))
+            print(f"{sum(chaos.killed.values())} kills, {rounds} rounds, the same to the byte", flush=True)
+    except (Disagreement, Hangs) as e:
+        print(e, file=sys.stderr)
+        return 1
+    finally:
+        print(table(chaos.killed, list(chaos.lengths)), flush=True)
     return 0
 
 

@@ -9,8 +9,17 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-PROGRAMS = ("slurmctld", "slurmd", "sbatch", "srun", "squeue", "sinfo", "scancel")
+PROGRAMS = ("slurmctld", "slurmd", "sbatch", "srun", "squeue", "sinfo", "scancel", "scontrol")
 PATIENCE = 60  # seconds until all nodes are ready
+# What to give to Snakemake for it.
+FLAGS = (
+    "--workflow-profile=profiles/slurm",
+    "--slurm-status-command=squeue",
+    "--slurm-init-seconds-before-status-checks=1",
+    "--seconds-between-status-checks=1",
+    "--slurm-keep-successful-logs",
+    "--default-resources=slurm_partition=main",
+)
 
 
 def missing() -> list[str]:
@@ -95,7 +104,10 @@ class MiniSlurm:
             "SwitchType=switch/none",
             "MpiDefault=none",
             "AccountingStorageType=accounting_storage/none",
-            "JobAcctGatherType=jobacct_gather/none",
+            # without control groups, memory is looked at once a second, and what takes too much is killed
+            "JobAcctGatherType=jobacct_gather/linux",
+            "JobAcctGatherFrequency=task=1",
+            "JobAcctGatherParams=OverMemoryKill",
             "SelectType=select/cons_tres",
             "SelectTypeParameters=CR_Core_Memory",
             "SchedulerParameters=sched_interval=1,batch_sched_delay=0",

@@ -25,13 +25,19 @@ SETTINGS = {
 TABLES = ("scores.csv", "sts.md", "snli.md")
 
 
-def arguments(folder: Path) -> list[str]:
-    """Write the configuration into a checkout; what to give to Snakemake there, to make the tables."""
-    (folder / "small.yaml").write_text(yaml.safe_dump(SETTINGS, sort_keys=False), encoding="utf-8")
-    targets = [f"results/{RUN}/tables/{name}" for name in TABLES]
-    return [*targets, "--configfile", "config/config.yaml", "small.yaml"]
+def configured(folder: Path, **changes) -> list[str]:
+    """Write the configuration into a checkout, some keys changed; what to give to Snakemake there."""
+    text = yaml.safe_dump(SETTINGS | changes, sort_keys=False)
+    (folder / "small.yaml").write_text(text, encoding="utf-8")
+    return ["--configfile", "config/config.yaml", "small.yaml"]
 
 
-def tables(folder: Path) -> dict[str, bytes]:
+def arguments(folder: Path, **changes) -> list[str]:
+    """Likewise, to make the tables alone."""
+    run = changes.get("run", RUN)
+    return [*(f"results/{run}/tables/{name}" for name in TABLES), *configured(folder, **changes)]
+
+
+def tables(folder: Path, run: str = RUN) -> dict[str, bytes]:
     """The bytes of the tables of a checkout."""
-    return {name: (folder / "results" / RUN / "tables" / name).read_bytes() for name in TABLES}
+    return {name: (folder / "results" / run / "tables" / name).read_bytes() for name in TABLES}

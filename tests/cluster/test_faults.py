@@ -8,21 +8,37 @@ import sys
 from contextlib import contextmanager
 
 import pytest
-from chaos import Chaos, digests
+from chaos import digests
 from checkout import Checkout
-from small_demo import arguments
+from small_demo import RUN, arguments
 
-LIMIT = 300_000  # bytes of a file, less than the graphs of the small demo have
+# Settings under which a part of the demo's results are others.
+OTHERS = ("--config", "inference={iterations: 1}")
+ROOM = 40 << 10  # bytes, less than a shard of bags has
+LIMIT = 40_000  # bytes of a file, likewise
 
 
 @pytest.fixture(scope="module")
-def chaos(tmp_path_factory):
-    return Chaos(tmp_path_factory.mktemp("chaos"), seed=5)
+def chaos(undisturbed):
+    """The run, finished with other settings too: the last ones."""
+    chaos = undisturbed.chaos
+    chaos.undisturbed(*OTHERS)
+    assert chaos.expected[OTHERS] != chaos.expected[()]
+    return chaos
 
 
 def test_a_run_that_is_killed_again_and_again_ends_with_the_same_bytes(chaos):
-    chaos.round("encode", 3)
-    assert sum(chaos.killed.values()) >= 2, "it was to be killed while it ran"
+    """The results of other settings lie there, and none of them may stay."""
+    chaos.round(
+        {
+            "infer_shard": "SIGINT to all",
+            "gather_bags": "SIGKILL to all",
+            "score": "SIGTERM to all",
+            "tables": "SIGKILL to Snakemake",
+        }
+    )
+    assert sum(chaos.killed.values()) >= 3, "it was to be killed while it ran"
+    assert chaos.before == chaos.expected[()]
 
 
 def snakemake(folder, words, **limits):
@@ -37,21 +53,61 @@ def snakemake(folder, words, **limits):
     )
 
 
-def test_a_disk_that_is_full_is_one_line_and_what_was_begun_is_finished_later(chaos):
-    """A limit on the size of files fails in the same calls as a disk without room."""
-    folder, words = chaos.checkout.folder, chaos.words
+def mounted(folder, options):
+    """Whether a file system of its own can be had at a folder."""
+    mount = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
+    return bool(shutil.which("mount")) and subprocess.run(mount, check=False).returncode == 0
 
-    def limited():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, resource.RLIM_INFINITY))
 
-    done = snakemake(folder, [*words, "--forcerun", "encode"], preexec_fn=limited)
-    assert done.returncode == 1
-    said = [line for line in done.stderr.split("\n") if line.startswith("bove ")]
-    assert len(said) == 1 and said[0].startswith("bove encode: results/small/graphs/sts.safetensors: ")
-    assert said[0].endswith(": can not be written (File too large)")
-    assert not list((folder / "results").rglob("*.tmp"))
+@contextmanager
+def full(folder):
+    """Hardly any room below a folder: gives what a process needs for that, and what is said of it.
+
+    For an administrator it is a real disk, which is full; for others a limit on the size of files, which
+    fails in the same calls.
+    """
+    aside = folder.with_name("aside")
+    folder.rename(aside)
+    folder.mkdir()
+    size = sum(path.stat().st_size // 4096 + 2 for path in aside.rglob("*")) * 4096
+    if not mounted(folder, f"size={size + (8 << 20)}"):
+        folder.rmdir()
+        aside.rename(folder)
+        yield {"preexec_fn": _limited}, "File too large"
+        return
+    try:
+        shutil.copytree(aside, folder, dirs_exist_ok=True)
+        # what is removed stays somewhere, as where a disk has snapshots, and so makes no room
+        shutil.copytree(folder, folder / "snapshot", copy_function=os.link)
+        ballast = folder / "ballast"
+        ballast.write_bytes(bytes(shutil.disk_usage(folder).free - ROOM))
+        yield {}, "No space left on device"
+        ballast.unlink()
+        shutil.rmtree(folder / "snapshot")
+        shutil.rmtree(aside)
+        shutil.copytree(folder, aside)
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+        folder.rmdir()
+        aside.rename(folder)
+
+
+def _limited():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, resource.RLIM_INFINITY))
+
+
+def test_a_full_disk_is_one_line_and_what_was_to_be_made_is_made_later(chaos):
+    """Not only that: what was made before with other settings does not pass for it."""
+    folder, words = chaos.checkout.folder, [*chaos.words, *OTHERS]
+    with full(folder / "results" / RUN) as (limits, reason):
+        done = snakemake(folder, words, **limits)
+        assert done.returncode == 1
+        said = [line for line in done.stderr.split("\n") if line.startswith("bove ")]
+        assert len(said) == 1 and said[0].startswith("bove infer: results/small/"), done.stderr
+        assert said[0].endswith(f": can not be written ({reason})") and "Traceback" not in done.stderr
+        assert not list((folder / "results").rglob("*.tmp"))
     assert chaos.checkout.snakemake(*words).returncode == 0
-    assert digests(folder) == chaos.expected
+    assert digests(folder) == chaos.expected[OTHERS]
 
 
 @contextmanager
@@ -59,16 +115,13 @@ def unwritable(folder):
     """A folder that nobody may write: for an administrator that takes a file system of its own."""
     folder.mkdir(parents=True)
     folder.chmod(0o555)
-    mounted = False
-    if os.access(folder, os.W_OK):
-        mount = ["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(folder)]
-        mounted = bool(shutil.which("mount")) and subprocess.run(mount, check=False).returncode == 0
-        if not mounted:
-            pytest.skip("an administrator may write anything, and nothing can be mounted here")
+    own = os.access(folder, os.W_OK)
+    if own and not mounted(folder, "ro"):
+        pytest.skip("an administrator may write anything, and nothing can be mounted here")
     try:
         yield
     finally:
-        if mounted:
+        if own:
             subprocess.run(["umount", str(folder)], check=True)
 
 

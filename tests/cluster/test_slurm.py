@@ -1,46 +1,97 @@
 """The small demo by way of Slurm, on a cluster of two nodes that lives as long as the test."""
 
-import sys
+import re
 from importlib.util import find_spec
 
 import pytest
 import yaml
 from checkout import ROOT, Checkout
-from mini_slurm import MiniSlurm, missing
+from mini_slurm import FLAGS, MiniSlurm, missing
 from small_demo import arguments, tables
+from victim import Victim
 
 PLUGIN = "snakemake_executor_plugin_slurm"
-FLAGS = (
-    "--workflow-profile=profiles/slurm",
-    "--slurm-status-command=squeue",
-    "--slurm-init-seconds-before-status-checks=1",
-    "--seconds-between-status-checks=1",
-    "--slurm-keep-successful-logs",
-    "--default-resources=slurm_partition=main",
-)
+# In MB: Snakemake's part of a job has enough with the first, parsing needs more.
+TOO_LITTLE = 300
 
 
-@pytest.mark.skipif(bool(missing()), reason=f"Slurm is not installed: no {', '.join(missing())}")
-@pytest.mark.skipif(find_spec(PLUGIN) is None, reason="snakemake-executor-plugin-slurm is not installed")
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Slurm runs on Linux")
-def test_two_nodes_share_the_jobs_and_make_the_tables_of_one_machine(tmp_path):
-    here, there = Checkout(tmp_path / "here"), Checkout(tmp_path / "there")
-    done = here.snakemake(*arguments(here.folder))
-    assert done.returncode == 0, done.stdout + done.stderr
-    with MiniSlurm(tmp_path / "cluster", nodes=2) as cluster:
-        done = there.snakemake(*arguments(there.folder), *FLAGS, **cluster.environment)
-        said = done.stdout + done.stderr
-        jobs = [line.split("|") for line in cluster.run("squeue", "-h", "-t", "all", "-o", "%N|%T").split()]
-        assert done.returncode == 0, said
-    completed = [
-        node for node, state in jobs if state == "COMPLETED"
-    ]  # a job that was lost is submitted again
-    assert set(completed) == set(cluster.names)
-    assert len(completed) == sum(there.jobs(said).values())
-    assert there.jobs(said).items() >= {"parse_shard": 2, "infer_shard": 2, "gather_bags": 1}.items()
-    assert tables(there.folder) == tables(here.folder)
-    assert {path.name for path in (there.folder / "results" / "slurm").iterdir()} >= {"rule_infer_shard"}
-    assert (there.folder / "results" / "small" / "logs" / "bags" / "bove" / "sts" / "2-of-2.log").is_file()
+class Run:
+    """A run on two nodes, in which parsing asks for too little memory at first, and one node is drained.
+
+    Attributes:
+        said: what Snakemake said.
+        jobs: of Slurm, each its number, node, state, megabytes and comment.
+        drained: the number of the last job before the second node was drained.
+    """
+
+    def __init__(self, folder) -> None:
+        self.checkout = Checkout(folder / "checkout")
+        self._edit(
+            r"rule parse_shard:(.*?)mem_mb=needs\(.*?\)", rf"rule parse_shard:\1mem_mb=needs({TOO_LITTLE})"
+        )
+        words = [*arguments(self.checkout.folder), *FLAGS]
+        self.said, self.jobs, self.drained = "", [], 0
+        with MiniSlurm(folder / "cluster", nodes=2) as cluster:
+            self.nodes = cluster.names
+            variables = {name: value for name, value in cluster.environment.items() if name != "PYTHONPATH"}
+            victim = Victim(self.checkout.folder, words, folder / "log", variables)
+            try:
+                victim.wait_for(["encode"])
+                self.drained = max(job[0] for job in self._jobs(cluster))
+                cluster.run("scontrol", "update", "NodeName=node2", "State=DRAIN", "Reason=test")
+                victim.lengths()
+            finally:
+                victim.bury()
+            self.said, self.jobs = victim.said(), self._jobs(cluster)
+        assert victim.process.returncode == 0, self.said
+
+    def _edit(self, old, new) -> None:
+        path = self.checkout.folder / "workflow" / "rules" / "parse.smk"
+        text, count = re.subn(old, new, path.read_text(encoding="utf-8"), flags=re.S)
+        assert count == 1
+        path.write_text(text, encoding="utf-8")
+
+    @staticmethod
+    def _jobs(cluster):
+        lines = cluster.run("squeue", "-h", "-t", "all", "-o", "%i|%N|%T|%m|%k").strip().split("\n")
+        rows = (line.split("|") for line in lines)
+        return [(int(number), node, state, memory, said) for number, node, state, memory, said in rows]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    if missing():
+        pytest.skip(f"Slurm is not installed: no {', '.join(missing())}")
+    if find_spec(PLUGIN) is None:
+        pytest.skip("snakemake-executor-plugin-slurm is not installed")
+    return Run(tmp_path_factory.mktemp("slurm"))
+
+
+def test_two_nodes_share_the_jobs_and_make_the_tables_of_one_machine(run, undisturbed):
+    # a job that was lost is submitted again
+    completed = [node for _, node, state, _, _ in run.jobs if state == "COMPLETED"]
+    assert set(completed) == set(run.nodes)
+    planned = run.checkout.jobs(run.said)
+    assert len(completed) == sum(planned.values())
+    assert planned.items() >= {"parse_shard": 2, "infer_shard": 2, "gather_bags": 1}.items()
+    assert tables(run.checkout.folder) == undisturbed.tables
+    results = run.checkout.folder / "results"
+    assert {path.name for path in (results / "slurm").iterdir()} >= {"rule_infer_shard"}
+    assert (results / "small" / "logs" / "bags" / "bove" / "sts" / "2-of-2.log").is_file()
+
+
+def test_a_job_that_is_killed_for_its_memory_is_submitted_again_with_more(run):
+    jobs = [(state, memory) for _, _, state, memory, said in run.jobs if "rule_parse_shard" in said]
+    first, *more = (f"{TOO_LITTLE * 2**attempt}M" for attempt in range(3))
+    assert {memory for _, memory in jobs} >= {first, more[0]}
+    assert {memory for state, memory in jobs if state == "COMPLETED"} <= set(more)
+    logs = (run.checkout.folder / "results" / "slurm" / "rule_parse_shard").rglob("*.log")
+    assert any("memory limit" in path.read_text(encoding="utf-8") for path in logs)
+
+
+def test_a_node_that_is_drained_gets_no_further_job_and_the_run_is_finished_on_the_other(run):
+    nodes = {node for number, node, _, _, _ in run.jobs if number > run.drained}
+    assert nodes == {"node1"}
 
 
 def test_the_profile_repeats_the_default_one_and_names_no_cluster():

@@ -5,28 +5,11 @@ import json
 import os
 import re
 import shutil
-from contextlib import contextmanager
 
 import pytest
 import yaml
+from finished_run import SMALL, Run
 
-# one ablation is run with the base, and another stays to be added
-RUN_ABLATION = {"once": {"inference": {"solver": "averaged", "iterations": 1}}}
-SMALL = {
-    "run": "small",
-    "sources": {"corpus": {"sentences": 300}},
-    "vocabulary": {"min_relations": 20},
-    "vectors": {"epochs": 2},
-    "model": {"rank": 10, "alpha": 10, "lambda_R": 0.1, "als": {"max_rounds": 2}},
-    "parser": {"preset": "tiny", "min_coverage": 0},
-    "datasets": {
-        "sts": {
-            "subsets": {name: None for name in ("captions", "definitions", "modifiers", "news", "paraphrase")}
-        },
-        "snli": {"subsets": {"test": None}},
-    },
-    "ablations": RUN_ABLATION,
-}
 # the tables of ablations are a page of the report too, and results are recorded
 AFTER_ABLATIONS = {"ablations": 1, "pages": 1, "provenance": 1}
 AFTER_SCORING = {"tables": 1, "figure_results": 1, "figure_scores": 1, **AFTER_ABLATIONS}
@@ -35,6 +18,7 @@ AFTER_PARSING = {"encode": 2, "look_up_words": 2, "infer": 6, "overview": 1, "fi
 AFTER_PARSING |= AFTER_INFERENCE
 AFTER_TRAINING = {"infer": 6, "training": 1, "figure_iterations": 1, "figure_relations": 1, **AFTER_INFERENCE}
 AFTER_THE_VOCABULARY = {"encode_treebank": 1, "train_als": 1, **AFTER_PARSING, **AFTER_TRAINING}
+AFTER_ANOTHER_PARSER = {"train_tagger": 1, "train_parser": 1, "evaluate_parser": 1, "parse": 2}
 ONE_MORE_DATA_SET = {
     "pairs": 1,
     "parse": 1,
@@ -49,43 +33,11 @@ ONE_MORE_DATA_SET = {
     "figure_tokens": 1,
     **AFTER_SCORING,
 }
-MORE = {
-    "more": {
-        "label": "More",
-        "task": "entailment",
-        "subsets": {"a": {"input": "source:corpus/snli/test.jsonl"}},
-    }
-}
-
-
-class Run:
-    """A checkout with a finished run."""
-
-    def __init__(self, checkout) -> None:
-        self.folder, self.checkout = checkout.folder, checkout
-        self.write(SMALL)
-        done = checkout.snakemake("--configfile", "config/config.yaml", "small.yaml")
-        assert done.returncode == 0, done.stdout + done.stderr
-
-    def write(self, settings) -> None:
-        (self.folder / "small.yaml").write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
-
-    def planned(self, *arguments):
-        """What would run, with the small configuration and `--config` arguments."""
-        config = ["--config", *arguments] if arguments else []
-        return self.checkout.planned("--configfile", "config/config.yaml", "small.yaml", *config)
-
-    @contextmanager
-    def edited(self, path, old, new):
-        """A file in which a text is replaced, for a while."""
-        path = self.folder / path
-        text = path.read_text(encoding="utf-8")
-        assert re.search(old, text), f"{path} has no {old}"
-        path.write_text(re.sub(old, new, text, count=1), encoding="utf-8")
-        try:
-            yield
-        finally:
-            path.write_text(text, encoding="utf-8")
+MORE = (
+    "task: similarity, subsets: {a: {input: source:corpus/sts/STS.input.roles.txt,"
+    " gold: source:corpus/sts/STS.gs.roles.txt}}",
+    "task: entailment, subsets: {a: {input: source:corpus/snli/test.jsonl}}",
+)
 
 
 @pytest.fixture(scope="module")
@@ -150,10 +102,25 @@ def test_the_record_of_the_run_is_made_anew_to_the_byte_and_has_what_was_read(fi
     assert (list(record["models"]), list(record["vocabularies"])) == (["run"], ["run"])
 
 
-def test_a_second_run_does_nothing(finished):
-    done = finished.checkout.snakemake("--configfile", "config/config.yaml", "small.yaml")
+@pytest.mark.parametrize("cores", [2, 1, 3])
+def test_a_second_run_does_nothing_with_any_number_of_cores(finished, cores):
+    files = ("--configfile", "config/config.yaml", "small.yaml")
+    done = finished.checkout.snakemake(*files, "--cores", str(cores))
     assert done.returncode == 0
     assert "Nothing to be done" in done.stdout + done.stderr
+
+
+def test_every_file_of_a_run_is_asked_for(finished):
+    """What a job that failed has left missing would else count as not needed, with old tables beside it."""
+    files = ("--configfile", "config/config.yaml", "small.yaml")
+    said = finished.checkout.snakemake("--dry-run", "--force", *files).stdout
+    [asked] = re.findall(r"^(?:local)?rule default:\n    input: (.*)$", said, re.M)
+    _, *rows = finished.checkout.snakemake("--detailed-summary", *files).stdout.strip().split("\n")
+    jobs = {}  # the files of each, by its command, which may have tabs itself
+    for file, _, _, _, _, *command, _, _ in (row.split("\t") for row in rows):
+        jobs.setdefault("\t".join(command), set()).add(file)
+    assert len(jobs) > 30
+    assert [made for made in jobs.values() if not made & set(asked.split(", "))] == []
 
 
 def embedded(page, name):
@@ -247,7 +214,7 @@ CHANGES = [
         "compare={sgd: {model: {trainer: sgd}}}",
         {"train_sgd": 1, "infer": 2, "score": 2, "training": 1, **AFTER_SCORING},
     ),
-    (f"datasets={yaml.safe_dump(MORE, default_flow_style=True, width=1000).strip()}", ONE_MORE_DATA_SET),
+    *((f"datasets={{more: {{label: More, {more}}}}}", ONE_MORE_DATA_SET) for more in MORE),
 ]
 
 
@@ -271,12 +238,21 @@ def test_changed_code_reruns_the_stages_that_use_it(finished, module, expected):
         assert finished.planned() == expected
 
 
+@pytest.mark.parametrize(
+    ("part", "further"),
+    [
+        ("dev", AFTER_PARSING),
+        ("train", {"vocabulary": 1, "contamination": 1, **AFTER_THE_VOCABULARY, **AFTER_PARSING}),
+    ],
+)
+def test_another_treebank_trains_the_parser_and_parses_again(finished, part, further):
+    with finished.edited(f"results/small/data/treebank/{part}.conll09", r"\A1\t\w+", "1\tZebra"):
+        assert finished.planned() == {**AFTER_ANOTHER_PARSER, **further}
+
+
 def test_another_version_of_the_parser_trains_and_parses_again(finished):
     with finished.edited("workflow/rules/common.smk", r"metadata\.version\(package\)", "'9.9'"):
-        assert finished.planned() == {
-            **{"train_tagger": 1, "train_parser": 1, "evaluate_parser": 1, "parse": 2},
-            **AFTER_PARSING,
-        }
+        assert finished.planned() == {**AFTER_ANOTHER_PARSER, **AFTER_PARSING}
 
 
 def test_a_finished_run_may_be_moved(finished, tmp_path):

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 
 import pytest
 import yaml
@@ -150,6 +151,17 @@ def test_every_job_says_what_it_needs_by_its_input(checkout, tmp_path):
         assert len(resources) == sum(checkout.jobs(said).values())
         memory[lines] = int(re.search(r"^rule train_parser:.*?mem_mb=(\d+)", said, re.M | re.S)[1])
     assert memory == {0: 3000, 200_000: 3000 + 40 * 0.4}
+
+
+def test_a_shard_asks_for_its_share_of_the_time(checkout, tmp_path):
+    _write(checkout.folder / "results" / "demo" / "pairs" / "sts.jsonl", "x" * 3_000_000)
+    path = _write(tmp_path / "own.yaml", yaml.safe_dump({"parser": {"shards": 3}}))
+    try:
+        said = checkout.snakemake("--dry-run", "--configfile", "config/config.yaml", path).stdout
+    finally:
+        shutil.rmtree(checkout.folder / "results")
+    minutes = re.findall(r"^rule parse_shard:.*?dataset=sts,.*?runtime=(\d+)", said, re.M | re.S)
+    assert minutes == [str(60 + 30 * 3 // 3)] * 3
 
 
 def test_shards_are_jobs_of_their_own_for_what_is_parsed_here(checkout, tmp_path):

@@ -90,8 +90,10 @@ def installed(package):
         return "none"
 
 
-def needs(least, each=0, *names):
+def needs(least, each=0, *names, divided=False):
     """A resource of a job: `least`, and `each` for every MB of its named inputs; doubled at every new attempt.
+
+    What is `divided` is a shard's share of that.
 
     Megabytes of memory and minutes are well above what was measured on English-EWT at rank 300, and grow so that a
     treebank of a million tokens and SNLI have enough.
@@ -100,6 +102,7 @@ def needs(least, each=0, *names):
     def resource(wildcards, input, attempt):
         files = [file for name in names for file in listed(input[name])]
         size = sum(os.path.getsize(file) for file in files) / 1e6
+        size /= int(wildcards.shards) if divided else 1
         return round((least + each * size) * 2 ** (attempt - 1))
 
     return resource

@@ -88,7 +88,7 @@ if BAGS:
         threads: CONFIG["threads"]
         resources:
             mem_mb=needs(1500, 50, "graphs"),
-            runtime=needs(60, 10, "graphs"),
+            runtime=needs(60, 10, "graphs", divided=True),
         params:
             options=of_bags(infer_flags),
             punctuation=of_bags(punctuation_flags),

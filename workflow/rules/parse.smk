@@ -189,7 +189,7 @@ if SHARDED:
         threads: 1
         resources:
             mem_mb=needs(3000, 50, "pairs"),
-            runtime=needs(60, 30, "pairs"),
+            runtime=needs(60, 30, "pairs", divided=True),
         params:
             parser=parse_flags,
             limit=flags(PARSER, "max_tokens"),
