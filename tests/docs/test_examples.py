@@ -6,6 +6,7 @@ import warnings
 import pytest
 import yaml
 from checkout import ROOT
+from markdown_it import MarkdownIt
 from reader import demo, desk
 from shell import console, expanded, parse, run_bove
 from sybil import Sybil
@@ -99,8 +100,13 @@ def blocks(page, folder):
     own = [CodeBlockParser(language, evaluate) for language, evaluate in evaluators(folder).items()]
     found = Sybil([PythonCodeBlockParser(), *own]).parse(ROOT / page)
     examples = list(found.examples())
-    fences = re.findall(r"(?m)^ *```\w*$", (ROOT / page).read_text(encoding="utf-8"))
-    assert len(fences) == 2 * len(examples), f"{page}: a block of a language that no test knows"
+    tokens = MarkdownIt().parse((ROOT / page).read_text(encoding="utf-8"))
+    bare = [f"{page}, line {token.map[0] + 1}" for token in tokens if token.type == "code_block"]
+    assert not bare, f"{bare}: code that is only indented does not say what it is; put it between ```"
+    known = {"python", *evaluators(folder)}
+    strange = [token.info for token in tokens if token.type == "fence" and token.info not in known]
+    assert not strange, f"{page}: no test knows what to do with {strange}"
+    assert len(examples) == sum(token.type == "fence" for token in tokens)
     return examples
 
 
