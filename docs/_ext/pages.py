@@ -77,6 +77,7 @@ def read(app: Sphinx, name: str, source: list[str]) -> None:
         source[0] += included(name)
     source[0] = relink(source[0])
     if name == "index":
+        app.env.note_reread()  # there may be new pages
         source[0] += toctrees()
 
 
