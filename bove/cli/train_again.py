@@ -4,13 +4,17 @@ import argparse
 import logging
 
 from bove.cli import train_als, train_sgd
+from bove.cli.training import add_mpi_argument
 from bove.errors import BoveError
 from bove.factor.model import Model
+from bove.factor.peers import Peers
+from bove.mpi import joined
 from bove.text.vocabulary import Vocabulary
 
 log = logging.getLogger("bove")
 TRAINERS = {"als": train_als, "sgd": train_sgd}
-_GIVEN = ("graphs", "vocabulary", "vectors", "seed", "checkpoint_every", "output", "training_log", "times")
+_FILES = ("graphs", "vocabulary", "vectors", "output", "training_log", "times")
+_GIVEN = (*_FILES, "seed", "checkpoint_every", "mpi")
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -24,10 +28,16 @@ def register(parser: argparse.ArgumentParser) -> None:
     add("--output", required=True, metavar="FILE", help="model.safetensors to write")
     add("--training-log", required=True, metavar="FILE", help="CSV to write: L by term, a row a round")
     add("--times", metavar="FILE", help="CSV to write: the seconds of training up to the end of each round")
+    add_mpi_argument(parser)
 
 
 def run(args: argparse.Namespace) -> None:
     """Train as `bove train-als` or `bove train-sgd` would; BoveError as there."""
+    with joined(args.mpi) as peers:
+        _train(args, peers)
+
+
+def _train(args, peers: Peers) -> None:
     model = Model.load(args.model)
     trainer = model.hyperparameters.get("trainer")
     if trainer not in TRAINERS:
@@ -37,7 +47,15 @@ def run(args: argparse.Namespace) -> None:
     if model.frozen.any() and not args.vectors:
         raise BoveError(f"{args.model}: has words with a pretrained vector; give their file with --vectors")
     log.info("settings of %s (%s, seed %s)", args.model, trainer, model.hyperparameters.get("seed"))
-    TRAINERS[trainer].run(_arguments(args, model, TRAINERS[trainer]))
+    arguments = _arguments(args, model, TRAINERS[trainer])
+    if trainer == "als":
+        train_als.train(arguments, peers)
+        return
+    if peers.count > 1:
+        log.warning("SGD trains by one process; the other %d have nothing to do", peers.count - 1)
+    with peers.together():
+        if peers.number == 0:
+            train_sgd.run(arguments)
 
 
 class _Arguments(argparse.ArgumentParser):

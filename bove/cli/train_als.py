@@ -15,6 +15,7 @@ from bove.cli.progress import Progress
 from bove.cli.training import (
     Stopped,
     add_common_arguments,
+    add_mpi_argument,
     add_penalty_arguments,
     checks,
     load_training_data,
@@ -49,21 +50,18 @@ def register(parser: argparse.ArgumentParser) -> None:
     add("--r-iterations", type=int, required=True, help="most iterations of the R-step")
     add("--batch-tokens", type=int, required=True, help="tokens in a batch")
     add("--checkpoint-every", type=int, required=True, help="rounds between checkpoints (0: only when ended)")
-    add(
-        "--mpi", type=int, default=1, metavar="N",
-        help="processes that an MPI launcher has started (mpiexec -n N bove train-als … --mpi N), each to "
-        "have a part of the graphs (default 1: no MPI)",
-    )  # fmt: skip
+    add_mpi_argument(parser)
 
 
 def run(args: argparse.Namespace) -> None:
-    settings = AlsSettings(**{f.name: getattr(args, f.name) for f in fields(AlsSettings)})
     with joined(args.mpi) as peers:
-        checks(args).als()
-        _run(args, settings, peers)
+        train(args, peers)
 
 
-def _run(args, settings: AlsSettings, peers: Peers) -> None:
+def train(args: argparse.Namespace, peers: Peers) -> None:
+    """Train with the processes that there are; the first writes the model."""
+    settings = AlsSettings(**{f.name: getattr(args, f.name) for f in fields(AlsSettings)})
+    checks(args).als()
     data = load_training_data(args, peers)
     P = start_properties(data, args.seed, args.dtype)
     checkpoint = Checkpoint(args.output, _key(P, data.corpus, settings, peers), peers)

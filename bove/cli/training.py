@@ -53,6 +53,15 @@ def add_penalty_arguments(parser: argparse.ArgumentParser) -> None:
         )  # fmt: skip
 
 
+def add_mpi_argument(parser: argparse.ArgumentParser) -> None:
+    """How many processes of MPI share the training."""
+    parser.add_argument(
+        "--mpi", type=int, default=1, metavar="N",
+        help="processes that an MPI launcher has started (mpiexec -n N bove … --mpi N), each to have a part "
+        "of the graphs (default 1: no MPI)",
+    )  # fmt: skip
+
+
 def checks(args, **other) -> Checks:
     """Checks of the arguments, shown as options; `other` values stand for those of the same name."""
     return Checks({**vars(args), **other}, lambda name: f"--{name.replace('_', '-')}")

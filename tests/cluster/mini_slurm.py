@@ -53,7 +53,7 @@ class MiniSlurm:
         }
 
     def __enter__(self) -> "MiniSlurm":
-        for part in ("state", "spool", "bin"):
+        for part in ("state", "spool", "bin", *(f"tmp/{name}" for name in self.names)):
             (self.folder / part).mkdir(parents=True)
         (self.folder / "slurm.conf").write_text(self._configuration(), encoding="utf-8")
         self._wrap_srun()
@@ -99,6 +99,8 @@ class MiniSlurm:
             f"SlurmdPidFile={self.folder}/%n.pid",
             f"StateSaveLocation={self.folder}/state",
             f"SlurmdSpoolDir={self.folder}/spool/%n",
+            # PMIx has a folder in it for each job, so nodes can not share one
+            f"TmpFS={self.folder}/tmp/%n",
             "ProctrackType=proctrack/linuxproc",
             "TaskPlugin=task/none",
             "SwitchType=switch/none",

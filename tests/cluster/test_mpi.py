@@ -12,7 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from checkout import Checkout
+from mini_slurm import FLAGS, MiniSlurm, missing
 from mpi_trainings import CASES, COUNTED, PROPERTIES, RANK, RELATIONS, train
+from small_demo import configured
+from test_slurm import PLUGIN
 from tiny_treebank import count_and_encode, tiny_sentences, write_treebank
 
 from bove import artefacts
@@ -124,7 +128,7 @@ def test_a_process_that_fails_alone_ends_the_others(how):
 
 
 def test_processes_that_round_in_different_ways_go_on_together():
-    done = mpiexec(2, SCRIPT, "fail", "to round alike", 2)
+    done = mpiexec(2, SCRIPT, "round", "alone", 2)
     assert done.returncode == 0, done.stderr
 
 
@@ -174,6 +178,15 @@ def test_the_command_writes_one_model_and_one_log(built, two):
     assert len(re.findall(r"round \d.*: L .* MB exchanged; ", text)) == 5 and "\0" not in text
     assert said.count("round 1: ") == 1
     assert not list(built.glob("*checkpoint*"))
+
+
+def test_a_model_is_trained_again_by_several_processes(built, two):
+    files = {"model": "m", "graphs": "g", "vocabulary": "vocabulary"}
+    files |= {"output": "again", "training-log": "again.csv"}
+    words = ["train-again", *(word for key in files for word in (f"--{key}", built / files[key]))]
+    done = mpiexec(2, "-m", "bove", *words, "--seed", 3, "--checkpoint-every", 2, "--mpi", 2)
+    assert done.returncode == 0, done.stderr
+    assert (built / "again").read_bytes() == (built / "two").read_bytes()
 
 
 def test_stopped_processes_go_on_from_their_last_checkpoint_to_the_same_bytes(built, two):
@@ -238,3 +251,29 @@ def test_a_missing_mpi4py_is_named_with_its_extra(built):
     done = mpiexec(2, "-c", hidden, *stage(built, "bad"), "--mpi", 2)
     assert done.returncode == 2
     assert said(done) == ["bove train-als: needs mpi4py; install it with: pip install 'bove[mpi]'"]
+
+
+@pytest.mark.skipif(bool(missing()), reason=f"Slurm is not installed: no {', '.join(missing())}")
+@pytest.mark.skipif(find_spec(PLUGIN) is None, reason="snakemake-executor-plugin-slurm is not installed")
+def test_slurm_starts_processes_on_two_nodes_and_their_number_trains_nothing_again(undisturbed, tmp_path):
+    checkout, model = Checkout(tmp_path / "checkout"), "results/small/model/model.safetensors"
+    for part in ("results", ".snakemake"):
+        shutil.copytree(undisturbed.chaos.checkout.folder / part, checkout.folder / part)
+    words = [model, *configured(checkout.folder)]
+    by_two = ("--config", "mpi={processes: 2, launcher: srun --mpi=pmix}")
+    one = Model.load(checkout.folder / model)
+    assert checkout.planned(*words, *by_two) == {}
+    with MiniSlurm(tmp_path / "cluster", nodes=2) as cluster:
+        if cluster.run("srun", "--mpi=pmix", "-n", "2", "echo", "ready").count("ready") < 2:
+            pytest.skip("Slurm finds no PMIx here, which Debian has in libpmix-dev")
+        forced = (*words, *by_two, "--forcerun", "train_als", *FLAGS)
+        done = checkout.snakemake(*forced, **cluster.environment)
+        nodes = cluster.run("squeue", "-h", "-t", "completed", "-o", "%N")
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said
+    assert checkout.jobs(said) == {"train_als": 1} and "node[1-2]" in nodes
+    two = Model.load(checkout.folder / model)
+    assert two.hyperparameters == {**one.hyperparameters, "processes": 2}
+    for name in ("properties", "relations"):
+        got, expected = getattr(two, name), getattr(one, name)
+        assert np.linalg.norm(got - expected) <= 1e-4 * np.linalg.norm(expected)

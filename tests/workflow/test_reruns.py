@@ -173,7 +173,7 @@ def test_what_changes_no_result_reruns_nothing(finished):
             os.utime(path)
         finished.write(turned)
         plan = finished.planned()
-        unused = finished.planned("threads=2", "model={sgd: {epochs: 1}}")
+        unused = finished.planned("threads=2", "mpi={processes: 2}", "model={sgd: {epochs: 1}}")
         finished.write(SMALL)
     assert plan == {}
     assert unused == {"provenance": 1}, "the record of the run says what was asked for"

@@ -67,9 +67,11 @@ wildcard_constraints:
 
 
 # Each stage runs from this checkout, under the Python that runs Snakemake or, with --sdm conda, its own one.
+# What BOVE_LAUNCHER has, such as mpiexec -n 4, starts it.
 CONDA = DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method
 shell.prefix(
-    'set -euo pipefail; bove() {{ PYTHONPATH=%s${{PYTHONPATH:+:$PYTHONPATH}} %s -P -m bove "$@"; }}; '
+    "set -euo pipefail; bove() {{ ${{BOVE_LAUNCHER-}} env PYTHONPATH=%s${{PYTHONPATH:+:$PYTHONPATH}}"
+    ' %s -P -m bove "$@"; }}; '
     % tuple(
         shlex.quote(str(path)).replace("{", "{{").replace("}", "}}")
         for path in (ROOT, "python" if CONDA else sys.executable)
@@ -106,6 +108,17 @@ def needs(least, each=0, *names, divided=False):
         return round((least + each * size) * 2 ** (attempt - 1))
 
     return resource
+
+
+# What starts the processes of a training; none where there is one.
+MPI_LAUNCHER = CONFIG["mpi"]["launcher"] if CONFIG["mpi"]["processes"] > 1 else None
+
+
+def launched(wildcards, resources):
+    """What starts a stage as several processes of MPI; not watched for changes, since the results agree."""
+    if resources.tasks == 1:
+        return ""
+    return f"BOVE_LAUNCHER={shlex.quote(f'{resources.mpi} -n {resources.tasks}')} "
 
 
 def listed(files):

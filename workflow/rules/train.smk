@@ -22,8 +22,10 @@ if trained_by("als"):
             ENVIRONMENT
         threads: CONFIG["threads"]
         resources:
-            mem_mb=needs(2000, 100, "graphs"),
+            mem_mb=needs(2000 * CONFIG["mpi"]["processes"], 100, "graphs"),
             runtime=needs(120, 10, "graphs"),
+            mpi=MPI_LAUNCHER,
+            tasks=CONFIG["mpi"]["processes"],
         params:
             inputs=input_flags,
             model=model_flags,
@@ -43,8 +45,10 @@ if trained_by("als"):
             ),
             seed=lambda wildcards: settings(wildcards, "seed"),
             code=fingerprint("bove.cli.train_als"),
+            launcher=launched,
         shell:
-            "bove train-als {params.inputs} {params.model} {params.options} --seed {params.seed} --threads {threads}"
+            "{params.launcher}bove train-als {params.inputs} {params.model} {params.options} --seed {params.seed}"
+            " --threads {threads} --mpi {resources.tasks}"
             " --output {output.model:q} --training-log {output.losses:q} --times {output.times:q} --log {log:q}"
 
 
@@ -165,13 +169,17 @@ if of_kind("select"):
                 ENVIRONMENT
             threads: CONFIG["threads"]
             resources:
-                mem_mb=needs(2000, 100, "graphs"),
+                mem_mb=needs(2000 * CONFIG["mpi"]["processes"], 100, "graphs"),
                 runtime=needs(240, 15, "graphs"),
+                mpi=MPI_LAUNCHER,
+                tasks=CONFIG["mpi"]["processes"],
             params:
                 inputs=input_flags,
                 options=flags(CONFIG["model"]["als"], "checkpoint_every"),
                 seed=lambda wildcards: settings(wildcards, "seed"),
                 code=fingerprint("bove.cli.train_again"),
+                launcher=launched,
             shell:
-                "bove train-again {params.inputs} {params.options} --seed {params.seed} --threads {threads}"
+                "{params.launcher}bove train-again {params.inputs} {params.options} --seed {params.seed}"
+                " --threads {threads} --mpi {resources.tasks}"
                 " --output {output.model:q} --training-log {output.losses:q} --times {output.times:q} --log {log:q}"
