@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import io
 import os
+import shutil
 import tempfile
 import zlib
 from collections.abc import Iterator
@@ -116,6 +117,42 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def atomic_folder(path: str | Path, replaceable: str) -> Iterator[Path]:
+    """Give a unique temporary folder beside `path` to be filled; rename it at the end, or leave nothing.
+
+    Args:
+        path: the folder to be, absent, empty, or to be replaced.
+        replaceable: name of the file that tells that a folder is of this kind and may be replaced.
+
+    Raises:
+        BoveError: something else lies there, or it can not be written.
+    """
+    path = Path(path)
+    if path.exists() and not _may_go(path, replaceable):
+        raise BoveError(f"{path}: is there already and something else; choose another name")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        name = tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    except OSError as e:
+        raise BoveError(f"{path}: can not be written ({e.strerror}); choose another folder") from e
+    made = Path(name) / "new"
+    try:
+        made.mkdir()
+        yield made
+        if path.exists():
+            path.replace(Path(name) / "old")
+        made.replace(path)
+    except OSError as e:
+        raise BoveError(f"{path}: can not be written ({e.strerror or e})") from e
+    finally:
+        shutil.rmtree(name, ignore_errors=True)
+
+
+def _may_go(path: Path, replaceable: str) -> bool:
+    return path.is_dir() and ((path / replaceable).is_file() or not any(path.iterdir()))
 
 
 @contextmanager

@@ -40,6 +40,7 @@ STAGES = {
     "training": "show how L fell in training, in a table and a figure",
     "explain": "show word by word how two sentences are aligned",
     "neighbours": "find the training words nearest to a word in its sentence",
+    "index": "make an index of a file of bags, for searches in large collections",
     "search": "find the sentences of a file of bags that answer a query best",
     "overview": "say what a run is made of, in tables",
     "pages": "turn tables in Markdown into pages of HTML",
@@ -48,8 +49,8 @@ STAGES = {
 # What only some stages import → the extra that installs it.
 EXTRAS = {
     "gensim": "vectors", "matplotlib": "plots", "mpi4py": "mpi", "networkx": "networkx", "pandas": "workflow",
-    "pooch": "workflow", "pygments": "workflow", "requests": "workflow", "snakemake": "workflow",
-    "stanza": "parse", "torch": "parse",
+    "pooch": "workflow", "pygments": "workflow", "qdrant_edge": "search", "requests": "workflow",
+    "snakemake": "workflow", "stanza": "parse", "torch": "parse",
 }  # fmt: skip
 # Stages whose module has another name: `training` is what the trainers share.
 MODULES = {"training": "training_curves"}

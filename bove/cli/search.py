@@ -1,4 +1,4 @@
-"""`bove search`: the sentences of a file of bags that answer a query best, by late interaction."""
+"""`bove search`: the sentences of a file of bags that answer a query best (late interaction)."""
 
 import argparse
 import csv
@@ -9,22 +9,28 @@ import time
 
 import numpy as np
 
+from bove.bag_index import BagIndex
 from bove.bags import Bags
 from bove.cli.run_files import add_run_arguments, check_sentences, open_embedder, open_run, parsed
 from bove.embedder import WORD_VECTORS
 from bove.errors import BoveError
-from bove.evaluate.search import search
+from bove.evaluate.search import Hits, search
 from bove.files import atomic_write
 from bove.text.conll import read_sentences
 
 log = logging.getLogger("bove")
+# candidates by default
+PER_SHOWN, LEAST = 100, 200
 
 
 def register(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     add = parser.add_argument
     add("queries", nargs="*", metavar="QUERY", help="sentences, as text; they need --run or its files")
-    add("--bags", required=True, metavar="FILE", help="bags of the collection, as `bove infer` writes them")
+    add("--bags", metavar="FILE", help="bags of the collection, as `bove infer` writes them")
+    add("--index", metavar="FOLDER", help="of these bags, made by `bove index`; else all bags are read")
+    add("--candidates", type=int, metavar="N", help="bags that the index gives to choose from (default "
+        f"{PER_SHOWN} for each sentence to show, and at least {LEAST})")  # fmt: skip
     add("--conllu", metavar="FILE", help="instead: a file with the queries' trees")
     add("--query-bags", metavar="FILE", help="instead: the queries' bags, which need no run")
     add("--top", type=int, default=10, help="sentences to show for each query (default 10)")
@@ -36,19 +42,46 @@ def run(args: argparse.Namespace) -> None:
     """Print, or write, the best sentences of each query: query, rank, score and sentence id."""
     if sum(map(bool, (args.queries, args.conllu, args.query_bags))) != 1:
         raise BoveError("give queries as text, or their trees with --conllu, or their bags with --query-bags")
-    if args.top < 1:
-        raise BoveError(f"--top {args.top}: must be at least 1")
-    collection = Bags.open(args.bags)
+    if not (args.bags or args.index):
+        raise BoveError("give the collection with --bags, or its --index")
+    for name in ("top", "candidates"):
+        if (value := getattr(args, name)) is not None and value < 1:
+            raise BoveError(f"--{name} {value}: must be at least 1")
+    if args.candidates and not args.index:
+        raise BoveError("--candidates is for --index alone; without one all bags are scored")
+    index = BagIndex.open(args.index, args.bags, args.threads) if args.index else None
+    collection = index.bags if index else Bags.open(args.bags)
     names, queries = _from_file(args, collection) if args.query_bags else _embedded(args, collection)
-    if not np.isfinite(collection.vectors).all():
-        raise BoveError(f"{args.bags}: holds a value that is not finite; look at what made it")
+    found = _found(queries, collection, index, args)
+    text = _table(names, found, collection, args.top)
+    if args.output:
+        with atomic_write(args.output) as stream:
+            stream.write(text)
+    else:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def _found(queries, collection: Bags, index: BagIndex | None, args) -> list[Hits]:
+    """The best bags of each query; sentences that are alike share a bag, so as many as sentences will do."""
+    if index is None and not np.isfinite(collection.vectors).all():
+        raise BoveError(f"{collection.path}: holds a value that is not finite; look at what made it")
     began = time.monotonic()
-    # sentences that are alike share a bag, so that as many bags as sentences are always enough
-    found = search(queries, collection.vectors, collection.offsets, args.top)
+    if index is None:
+        found = search(queries, collection.vectors, collection.offsets, args.top)
+    else:
+        most = args.candidates or max(LEAST, PER_SHOWN * args.top)
+        found = [index.search(query, args.top, most) for query in queries]
+        index.close()
     log.info(
         "%d queries in %d different bags of %d sentences: %.3f s", len(queries), collection.n_bags,
         len(collection), time.monotonic() - began,
     )  # fmt: skip
+    return found
+
+
+def _table(names: list[str], found: list[Hits], collection: Bags, top: int) -> str:
+    """query, rank, score and sentence id as CSV; the sentences of a bag in the file's order."""
     order = np.argsort(collection.index, kind="stable")
     cuts = np.searchsorted(collection.index[order], np.arange(collection.n_bags + 1))
     text = io.StringIO()
@@ -57,19 +90,14 @@ def run(args: argparse.Namespace) -> None:
     for name, hits in zip(names, found, strict=True):
         pairs = zip(hits.bags.tolist(), hits.scores.tolist(), strict=True)
         rows = [(score, s) for bag, score in pairs for s in order[cuts[bag] : cuts[bag + 1]].tolist()]
-        for rank, (score, s) in enumerate(rows[: args.top], 1):
+        for rank, (score, s) in enumerate(rows[:top], 1):
             writer.writerow([name, rank, f"{score:.6f}", collection.ids[s]])
-    if args.output:
-        with atomic_write(args.output) as stream:
-            stream.write(text.getvalue())
-    else:
-        sys.stdout.write(text.getvalue())
-        sys.stdout.flush()
+    return text.getvalue()
 
 
 def _from_file(args, collection: Bags) -> tuple[list[str], list[np.ndarray]]:
     given = Bags.open(args.query_bags)
-    _check(given.rank, given.model_hash, args.query_bags, collection, args.bags)
+    _check(given.rank, given.model_hash, args.query_bags, collection)
     if not np.isfinite(given.vectors).all():
         raise BoveError(f"{args.query_bags}: holds a value that is not finite; look at what made it")
     return list(given.ids), [given[name] for name in given.ids]
@@ -80,21 +108,22 @@ def _embedded(args, collection: Bags) -> tuple[list[str], list[np.ndarray]]:
     system = collection.system or "bove"
     vectors = embedder.vectors if system == WORD_VECTORS else None
     made_by = embedder.model.hash if vectors is None else vectors.source_sha256
-    _check(embedder.model.rank, made_by, "the model", collection, args.bags)
+    _check(embedder.model.rank, made_by, "the model", collection)
     sentences = list(read_sentences(args.conllu)) if args.conllu else parsed(embedder, args.queries)
     names = [sentence.id for sentence in sentences] if args.conllu else args.queries
     check_sentences(embedder, sentences, [f"query {name}" for name in names])
     return names, [bag.vectors for bag in embedder.bags(sentences, system)]
 
 
-def _check(rank: int, model_hash: str, name: str, collection: Bags, path: str) -> None:
+def _check(rank: int, model_hash: str, name: str, collection: Bags) -> None:
     """BoveError where queries and collection come from different models."""
     if rank != collection.rank:
         raise BoveError(
-            f"{name}: vectors of {rank} dimensions, but {path} has {collection.rank}; use one model"
+            f"{name}: vectors of {rank} dimensions, but {collection.path} has {collection.rank}; "
+            "use one model"
         )
     if model_hash and collection.model_hash and model_hash != collection.model_hash:
         raise BoveError(
-            f"{name}: of model {model_hash[:12]}, but {path} is of {collection.model_hash[:12]}; "
+            f"{name}: of model {model_hash[:12]}, but {collection.path} is of {collection.model_hash[:12]}; "
             "use one model"
         )

@@ -6,7 +6,7 @@ which is SNLI(bag, query) of `bove.evaluate.alignment`: how well the bag entails
 the index: its vectors are mapped, and one matrix product a block serves all queries.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,7 +44,7 @@ def search(
     some = np.flatnonzero(sizes)
     targets = np.concatenate(rows) if rows else np.zeros((0, vectors.shape[1]))
     best = [(np.empty(0), np.empty(0, np.int64)) for _ in queries]
-    for first, last in _blocks(offsets, block):
+    for first, last in blocks(offsets, block):
         scores = np.zeros((last - first, len(queries)))
         bags = np.arange(first, last)
         full = np.diff(offsets[first : last + 1]) > 0
@@ -60,7 +60,27 @@ def search(
     return [Hits(found, kept) for kept, found in best]
 
 
-def _blocks(offsets: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
+def search_among(
+    query: np.ndarray, bag: Callable[[int], np.ndarray], candidates: np.ndarray, count: int
+) -> Hits:
+    """The best bags of one query among some of a collection, with the scores and the order of `search`.
+
+    Args:
+        query: [m, r].
+        bag: gives the [n, r] vectors of a bag number.
+        candidates: [k] bag numbers, in any order.
+        count: how many bags to find, where there are so many.
+    """
+    # bags that tie go by number
+    numbers = np.unique(np.asarray(candidates, np.int64))
+    bags = [bag(b) for b in numbers.tolist()]
+    offsets = np.concatenate([[0], np.cumsum([len(vectors) for vectors in bags])]).astype(np.int64)
+    vectors = np.concatenate(bags) if bags else np.zeros((0, query.shape[1]))
+    (hits,) = search([query], vectors, offsets, count)
+    return Hits(numbers[hits.bags], hits.scores)
+
+
+def blocks(offsets: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
     """(first, last) bag of blocks of at most `size` vectors, or of one bag with more."""
     first, bags = 0, len(offsets) - 1
     while first < bags:

@@ -36,6 +36,7 @@ TOOLS = {
     "sphinx-copybutton",
     "sybil",
 }  # not imported by the package
+MODULES = {"qdrant-edge-py": "qdrant_edge"}  # where a module is called otherwise
 
 
 def _name(text):
@@ -96,6 +97,7 @@ def test_what_is_missing_is_named_with_the_extra_that_has_it(monkeypatch, capsys
         "optional-dependencies"
     ]
     asked = {_name(Requirement(text).name): extra for extra, texts in extras.items() for text in texts}
+    asked = {MODULES.get(name, name): extra for name, extra in asked.items()}
     assert {name: extra for name, extra in asked.items() if extra not in ("test", "slurm", "docs")} == EXTRAS
     monkeypatch.setitem(sys.modules, "bove.cli.parse", None)
     with pytest.raises(ModuleNotFoundError):  # a mistake of the package itself is not hidden
