@@ -138,7 +138,7 @@ def r_step(E, G, offsets, arcs, batches, workers, *, ridge, R0, tolerance, max_i
     live = size > 0
     # for a single graph the preconditioner is the inverse, so that a start from 0 is done in one iteration
     [graphs] = peers.sum(np.array([np.count_nonzero(np.diff(offsets))]))
-    start = np.zeros_like(R0) if graphs == 1 else R0
+    start = np.zeros_like(R0) if graphs == 1 and max_iterations > 0 else R0
     R = np.where(live[:, None, None], start, 0).astype(E.dtype, copy=False)
     if not live.any():
         return RStep(R, B, np.zeros_like(R), 0, 0.0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import reference
 from corpora import make_corpus, split
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bove.errors import BoveError
@@ -95,6 +95,7 @@ def test_p_step_equals_the_closed_form_and_leaves_frozen_rows(made, r, lambda_P)
 
 
 @given(corpora, st.integers(1, 6), st.floats(0.01, 20), st.floats(0.01, 20), st.integers(0, 3))
+@example((np.random.default_rng(0), [1], 2, 1), 1, 1.0, 1.0, 0)
 @settings(max_examples=40, deadline=None)
 def test_p_and_r_step_never_raise_the_objective(made, r, alpha, penalty, iterations):
     """Even when conjugate gradients stop early: each of their iterations lowers the quadratic."""
