@@ -11,6 +11,7 @@ import pytest
 from artefact_files import write_all
 from conll_rows import DOGS_09, DOGS_U, row09, row_u, tree
 
+from bove.check.kinds import KINDS
 from bove.cli.main import main
 
 ROOT = Path(__file__).parent.parent.parent
@@ -207,10 +208,14 @@ def test_an_encoding_that_can_not_be_is_one_line(tmp_path, capsys, encoding):
     )
 
 
-def test_a_file_taken_for_a_folder_is_one_line(tmp_path, capsys):
+@pytest.mark.parametrize("kind", [None, *(kind for kind in KINDS if kind != "stanza")])
+def test_what_is_no_file_is_one_line_whatever_kind_is_named(tmp_path, capsys, kind):
     (tmp_path / "f").write_text("x", encoding="utf-8")
-    assert main(["check", str(tmp_path / "f" / "g")]) == 2
-    assert f"{tmp_path}/f/g: no such file; check the path" in capsys.readouterr().out
+    named = ["--as", kind] if kind else []
+    assert main(["check", str(tmp_path / "f" / "g"), str(tmp_path), *named]) == 2
+    said = capsys.readouterr().out
+    assert f"{tmp_path}/f/g: no such file; check the path" in said
+    assert f"{tmp_path}: is a folder; name a file inside it" in said
 
 
 def test_every_file_of_a_run(tmp_path, capsys):
