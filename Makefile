@@ -5,6 +5,7 @@
 # make docs    make the manual, a site in site/ that needs no network
 # make bench   measure speed and memory; RUN=results/NAME measures inference on that run's model
 # make fuzz    feed damaged files to a reader: READER=conll SECONDS=120; tests/every_reader.py lists them
+# make test-lowest, make test-highest  run the tests with the oldest or newest versions that pyproject.toml allows
 # Each makes the virtual environment .venv first, once. `make demo CORES=4` uses four cores.
 
 PYTHON ?= python3
@@ -18,7 +19,10 @@ TORCH_INDEX ?=
 STAMP := $(VENV)/.installed
 IN := "$(VENV)/bin/python" -m
 
-.PHONY: demo report test lint docs bench fuzz
+# Of the package's own requirements; Slurm's plugin asks for newer versions of its own.
+EXTRAS := $(addprefix --extra ,vectors networkx parse plots workflow test)
+
+.PHONY: demo report test test-lowest test-highest lint docs bench fuzz
 
 demo: $(STAMP)
 	$(IN) snakemake --cores $(CORES)
@@ -30,6 +34,18 @@ report: $(STAMP)
 
 test: $(STAMP)
 	OMP_NUM_THREADS=1 $(IN) pytest
+
+test-lowest: RESOLUTION := lowest-direct
+test-highest: RESOLUTION := highest
+test-lowest test-highest: test-%:
+	test -x .$*/bin/python || "$(PYTHON)" -m venv .$*
+	.$*/bin/python -m pip install --quiet uv "setuptools>=77"
+	.$*/bin/uv pip compile --quiet --upgrade --no-annotate --python .$*/bin/python --resolution $(RESOLUTION) $(EXTRAS) \
+	  --output-file .$*/requirements.txt pyproject.toml
+	$(if $(TORCH_INDEX),sed -i '/^nvidia-/d; /^triton==/d' .$*/requirements.txt)
+	$(if $(TORCH_INDEX),.$*/bin/python -m pip install --quiet --index-url "$(TORCH_INDEX)" "$$(grep '^torch==' .$*/requirements.txt)")
+	.$*/bin/python -m pip install --quiet --no-deps -r .$*/requirements.txt
+	PATH="$$PWD/.$*/bin:$$PATH" OMP_NUM_THREADS=1 .$*/bin/python -m pytest
 
 lint: $(STAMP)
 	$(IN) ruff check .

@@ -227,7 +227,9 @@ class SgdTrainer:
         tokens = torch.as_tensor(sample.tokens, device=self.device)
         P, R, E = (x.detach().requires_grad_() for x in (self.P, self.R, self.E[tokens]))
         loss = sampled_loss(P, R, E, self.free, sample, self.settings)
-        of_P, of_R, of_E = torch.autograd.grad(loss, (P, R, E), materialize_grads=True)
+        gradients = torch.autograd.grad(loss, (P, R, E), materialize_grads=True)
+        # some versions of PyTorch make zeros that ask for a gradient themselves
+        of_P, of_R, of_E = (gradient.detach() for gradient in gradients)
         free = self.P[self.free]
         self.updates_P.step(free, of_P[self.free], sample.share)
         self.P.index_copy_(0, self.free, free)

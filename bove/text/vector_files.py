@@ -196,14 +196,14 @@ def _text_rows(path, lines, dimensions, number) -> tuple[list[bytes], np.ndarray
 
 
 def _numbers(text: bytes) -> np.ndarray:
-    """The numbers of a text, or fewer where something else is among them."""
+    """The numbers of a text, none where something else is among them."""
     if not text.strip():
         return np.zeros(0, np.float32)  # NumPy would give -1
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # older NumPy warns where newer raises
+        warnings.simplefilter("error", DeprecationWarning)  # older NumPy warns where newer raises
         try:
             return np.fromstring(text, np.float32, sep=" ")
-        except ValueError:
+        except (ValueError, DeprecationWarning):
             return np.zeros(0, np.float32)
 
 
