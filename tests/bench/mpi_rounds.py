@@ -106,10 +106,13 @@ def main() -> None:
     parser.add_argument("processes", type=int)
     parser.add_argument("--share", default="1/1", help="I/N of the graphs")
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--iterations", type=int, help="of the R-step, in any case")
     args = parser.parse_args()
     number, of = map(int, args.share.split("/"))
     with joined(args.processes) as peers:
         corpus, P, frozen, groups, known = read(args.run, (number - 1, of), peers)
+        if args.iterations:
+            known |= {"r_iterations": args.iterations, "r_tolerance": 0}
         settings = AlsSettings(**known | {"max_rounds": args.rounds, "tolerance": 0})
         clock = Clock()
         for (owner, name), phase in PHASES.items():
