@@ -20,7 +20,7 @@ STAMP := $(VENV)/.installed
 IN := "$(VENV)/bin/python" -m
 
 # Of the package's own requirements; Slurm's plugin asks for newer versions of its own.
-EXTRAS := $(addprefix --extra ,vectors networkx parse plots workflow test)
+EXTRAS := $(addprefix --extra ,vectors networkx parse search plots workflow mpi docs test)
 
 .PHONY: demo report test test-lowest test-highest lint docs bench fuzz
 
