@@ -7,6 +7,7 @@ from bove import sources
 from bove.check.report import Report
 from bove.config import check_part, load, resolve, summary
 from bove.errors import BoveError
+from bove.evaluate.bootstrap import Bootstrap
 from bove.runs import SCHEMA, schema
 from bove.text.pair_files import read_pair_file
 from bove.text.pair_forms import Form
@@ -40,6 +41,12 @@ def check_config(report: Report, before: Sequence[str]) -> None:
     fetched = [name for name, source in sources.used(config).items() if sources.kind(source) == "url"]
     if fetched:
         report.facts["to be downloaded"] = ", ".join(fetched)
+    bootstrap = Bootstrap(**config["statistics"], seed=config["seed"])
+    if bootstrap.resamples < bootstrap.least:
+        report.remarks.append(
+            f"statistics: {bootstrap.resamples} resamples are few at confidence {bootstrap.confidence:g}; "
+            f"take at least {bootstrap.least}"
+        )
     _read_pairs(report, config)
 
 

@@ -283,6 +283,14 @@ def test_configurations_stand_alone_or_change_the_one_before(capsys):
     assert changes["remarks"] == [] and "ablations: adjacency-only" in changes["holds"]["run"]
 
 
+def test_few_resamples_are_remarked(tmp_path, capsys):
+    text = (ROOT / "config" / "config.yaml").read_text(encoding="utf-8")
+    for given, said in (("{resamples: 1999, confidence: 0.99}", True), ("{confidence: 0.99}", False)):
+        (tmp_path / "c.yaml").write_text(f"{text}\nstatistics: {given}\n", encoding="utf-8")
+        assert main(["check", str(tmp_path / "c.yaml")]) == 0
+        assert ("odd: statistics: 1999 resamples are few" in capsys.readouterr().out) == said
+
+
 def test_a_configuration_s_files_must_be_there(tmp_path, capsys):
     text = (ROOT / "config" / "config.yaml").read_text(encoding="utf-8")
     path = tmp_path / "c.yaml"
