@@ -217,8 +217,10 @@ def write_bags(path: str | Path, bags: Mapping[str, np.ndarray], system: str = "
 
     Raises:
         BoveError: no vector at all, a bag of another shape or with a value that is not finite, an id that is
-            empty or has a line break.
+            no text, is empty or has a line break.
     """
+    if not isinstance(bags, Mapping):
+        raise BoveError(f"{path}: {type(bags).__name__} is given; give the bag of each sentence by its id")
     arrays = {name: _checked(name, bag) for name, bag in bags.items()}
     ranks = {name: array.shape[1] for name, array in arrays.items() if len(array)}
     if not ranks:
@@ -239,7 +241,12 @@ def write_bags(path: str | Path, bags: Mapping[str, np.ndarray], system: str = "
 
 
 def _checked(name: str, bag) -> np.ndarray:
-    array = np.asarray(bag)
+    if not isinstance(name, str):
+        raise BoveError(f"{name!r} is no sentence's id; give each bag by a text")
+    try:
+        array = np.asarray(bag)
+    except ValueError as e:
+        raise BoveError(f"the bag of '{name}' has rows of different lengths; give all the same") from e
     if array.size == 0:
         return np.zeros((0, 0), np.float32)
     if array.ndim != 2 or array.dtype.kind not in "fiu":
