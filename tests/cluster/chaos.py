@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -40,6 +40,7 @@ PATTERNS = (
     "graphs/*",
     "pairs/*",
 )
+SLURM_STARTS = 10  # seconds or so until a job that is submitted runs its stage
 TRIES = 3  # a stage may be over when the signal comes
 
 
@@ -71,23 +72,26 @@ class Chaos:
     def __init__(self, checkout: Checkout, log: Path, seed: int, cluster: MiniSlurm | None = None) -> None:
         self.checkout, self.log, self.cluster = checkout, log, cluster
         self.random = random.Random(seed)
-        self.words = [*configured(checkout.folder), *(FLAGS if cluster else ())]
+        self.configuration = configured(checkout.folder)
+        self.words = [*self.configuration, *(FLAGS if cluster else ())]
         environment = cluster.environment if cluster else os.environ
         self.environment = {name: value for name, value in environment.items() if name != "PYTHONPATH"}
         self.environment["OMP_NUM_THREADS"] = "1"
+        self.kills, self.stood_still = 0, 0
         self.killed: Counter[tuple[str, str]] = Counter()
         self.lengths: dict[str, float] = {}
         self.expected: dict[tuple[str, ...], dict[str, str]] = {}
         self.before: dict[str, str] = {}
 
     def undisturbed(self, *settings: str, prefix: Sequence[str] = (), **environment: str) -> None:
-        """Run to the end; take the length of each stage, and what the results must be with these settings.
+        """Run to the end on this machine; take each stage's length, and what the results must be.
 
         Args:
+            settings: of the run.
             prefix: what stands before the command.
             environment: further variables of this run.
         """
-        self.lengths |= self._finish(settings, prefix, environment)
+        self.lengths |= self._run([*self.configuration, *settings], prefix, environment)
         self.before = self.expected[settings] = digests(self.checkout.folder)
 
     def round(self, stages: Mapping[str, str], *settings: str) -> None:
@@ -109,7 +113,7 @@ class Chaos:
                 if not self._strike(victim, left, tries, settings):
                     break
                 self._recover()
-            self._finish(settings)
+            self._run([*self.words, *settings])
         finally:
             for victim in victims:
                 victim.bury()
@@ -120,22 +124,28 @@ class Chaos:
         self.before = expected
 
     def _strike(self, victim: Victim, left: dict, tries: Counter, settings: Sequence[str]) -> bool:
-        """Kill a run in the first of some stages that begins; False if it ends before."""
+        """Kill a run in one of some stages, the first of those that have begun; False if it ends before."""
         while stage := victim.wait_for(left):
-            time.sleep(self.random.uniform(0, self.lengths[stage]))
-            way = left[stage]
-            running = stage in victim.running().values()
+            time.sleep(self.random.uniform(0, self.lengths[stage] + (SLURM_STARTS if self.cluster else 0)))
+            way, running = left[stage], set(victim.running().values())
             killed = self._kill_job(stage) if way == JOB else victim.kill(*WAYS[way])
+            self.stood_still += victim.stood_still
             tries[stage] -= 1
             if killed:
-                self.killed[stage if running else "just after a stage", way] += 1
-                print(f"{sum(self.killed.values())}: {way}, in {stage}", flush=True)
-            if (killed and running) or not tries[stage]:
-                del left[stage]
+                self._count({stage} if way == JOB else running, way)
+            struck = running if killed and way != JOB else {stage} if killed or not tries[stage] else set()
+            for name in struck & left.keys():
+                del left[name]
             self._check_whole(settings)
             if way != JOB:
                 return killed
         return False
+
+    def _count(self, stages: Collection[str], way: str) -> None:
+        """Count a kill, for all the stages that ran."""
+        self.kills += 1
+        self.killed.update((stage, way) for stage in stages or ["between stages"])
+        print(f"{self.kills}: {way}: {', '.join(sorted(stages)) or 'between stages'}", flush=True)
 
     def _kill_job(self, stage: str) -> bool:
         """Kill all processes of a job of the stage where it runs; False if none runs."""
@@ -158,10 +168,9 @@ class Chaos:
         if any((self.checkout.folder / ".snakemake" / "locks").glob("*")):
             self.checkout.snakemake(*self.words, "--unlock", **self.environment)
 
-    def _finish(self, settings, prefix=(), more=()) -> dict[str, float]:
+    def _run(self, words, prefix=(), more=()) -> dict[str, float]:
         """Run to the end; the length of each stage."""
-        words, environment = [*self.words, *settings], self.environment | dict(more)
-        victim = Victim(self.checkout.folder, words, self.log, environment, prefix)
+        victim = Victim(self.checkout.folder, words, self.log, self.environment | dict(more), prefix)
         try:
             lengths = victim.lengths()
         finally:
@@ -172,14 +181,12 @@ class Chaos:
 
 
 def table(killed: Counter[tuple[str, str]], stages: Sequence[str]) -> str:
-    """How often each stage was killed in each way, in Markdown."""
+    """How often each stage ran when a kill came, by the way of the kill, in Markdown; two may run at once."""
     ways = sorted({way for _, way in killed})
     lines = [["stage", *ways, "all"], ["---"] * (len(ways) + 2)]
     for stage in [*stages, *sorted({stage for stage, _ in killed} - set(stages))]:
         counts = [killed[stage, way] for way in ways]
         lines.append([stage, *map(str, [*counts, sum(counts)])])
-    sums = [sum(count for (_, other), count in killed.items() if other == way) for way in ways]
-    lines.append(["all", *map(str, [*sums, sum(sums)])])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -205,16 +212,19 @@ def play(chaos: Chaos, kills: int) -> int:
             chaos.undisturbed(*words)
         stages = list(chaos.lengths)
         print(f"{len(chaos.before)} files to compare; {len(stages)} stages", flush=True)
-        while sum(chaos.killed.values()) < kills:
+        while chaos.kills < kills:
             plan = {stage: ways[(i + rounds) % len(ways)] for i, stage in enumerate(stages)}
-            chaos.round(plan, *settings[rounds % 2])
+            suffered = Counter(stage for stage, _ in chaos.killed.elements())
+            rarest = sorted(plan, key=lambda stage: suffered[stage])
+            chaos.round({stage: plan[stage] for stage in rarest}, *settings[rounds % 2])
             rounds += 1
-            print(f"{sum(chaos.killed.values())} kills, {rounds} rounds, the same to the byte", flush=True)
+            print(f"{chaos.kills} kills, {rounds} rounds, the same to the byte", flush=True)
     except (Disagreement, Hangs) as e:
         print(e, file=sys.stderr)
         return 1
     finally:
         print(table(chaos.killed, list(chaos.lengths)), flush=True)
+        print(f"{chaos.stood_still} times Snakemake did not end after a signal, and was killed", flush=True)
     return 0
 
 

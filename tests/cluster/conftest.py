@@ -4,7 +4,7 @@ import pytest
 from chaos import Chaos
 from checkout import Checkout
 from no_network import namespace
-from small_demo import tables
+from small_demo import RUN, tables
 
 
 class Undisturbed:
@@ -14,13 +14,17 @@ class Undisturbed:
         chaos: to disturb it now.
         tables: the bytes of its tables.
         shared: the folder in which the results of its dear stages were kept.
+        without_network: whether it had none.
+        logs: the folder of its stages' logs.
     """
 
     def __init__(self, folder) -> None:
         self.shared = folder / "shared"
         self.shared.mkdir()
+        self.without_network = bool(namespace())
         self.chaos = Chaos(Checkout(folder / "checkout"), folder / "log", seed=5)
         self.chaos.undisturbed(prefix=namespace(), BOVE_CACHE=str(self.shared))
+        self.logs = self.chaos.checkout.folder / "results" / RUN / "logs"
         self.tables = tables(self.chaos.checkout.folder)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 PATIENCE = 900  # seconds; a run, or one stage of it, that takes longer hangs
+STANDSTILL = 120  # seconds in which a run ends after a signal
 BEGUN = re.compile(r"^(?:local)?rule (\w+):\n(?:    .*\n)*?    jobid: (\d+)$", re.M)
 FINISHED = re.compile(r"^Finished jobid: (\d+) ", re.M)
 
@@ -35,6 +36,9 @@ class Victim:
 
     When it has ended its number is kept, and not free for another process, until `bury`.
 
+    Attributes:
+        stood_still: whether it did not end after a signal, and had to be killed.
+
     Args:
         folder: where it runs.
         words: of the command.
@@ -51,7 +55,8 @@ class Victim:
         environment: dict[str, str],
         prefix: Sequence[str] = (),
     ) -> None:
-        self.log = log
+        self.log, self.stood_still = log, False
+        log.unlink(missing_ok=True)  # what an earlier run has left may still write
         with open(log, "wb") as stream:
             self.process = subprocess.Popen(
                 [*prefix, sys.executable, "-m", "snakemake", "--cores", "2", "--nocolor", *words],
@@ -78,11 +83,11 @@ class Victim:
         return {job: stage for stage, job in BEGUN.findall(said) if job not in finished}
 
     def wait_for(self, stages: Collection[str]) -> str | None:
-        """Wait until one of some stages has begun, and say which; None if the run ends first."""
+        """Wait until one of some stages has begun, and say which, the first of them; None if the run ends."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
-            over = self.ended()
-            if found := next((stage for stage in self.running().values() if stage in stages), None):
+            over, running = self.ended(), set(self.running().values())
+            if found := next((stage for stage in stages if stage in running), None):
                 return None if over else found
             if over:
                 return None
@@ -108,14 +113,19 @@ class Victim:
         return longest
 
     def kill(self, number: int, everyone: bool) -> bool:
-        """Send the signal and wait for Snakemake's end; False if it had ended by itself, or ends well."""
+        """Send the signal and wait for Snakemake's end; False if it had ended by itself, or ends well.
+
+        SIGTERM can stop Snakemake for ever, waiting for a lock that it holds itself. It is then killed, as a
+        person would do who sees that nothing happens any more.
+        """
         if self.ended():
             return False
         (os.killpg if everyone else os.kill)(self.process.pid, number)
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + STANDSTILL
         while not self.ended():
             if time.monotonic() > end:
-                raise Hangs(f"Snakemake does not end after signal {number}:\n{self.said()}")
+                self.stood_still = True
+                os.killpg(self.process.pid, signal.SIGKILL)
             time.sleep(0.05)
         status = os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOWAIT)
         return (status.si_code, status.si_status) != (os.CLD_EXITED, 0)
