@@ -1,5 +1,8 @@
 """On one graph without properties the estimator is RESCAL."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 import reference
@@ -34,3 +37,41 @@ def test_scores_of_edges_are_those_of_the_dense_formulas(n, rank):
     (bag,) = model.bags_
     for k, scores in enumerate(rescal(X, E)):
         np.testing.assert_allclose(model.score_edges(bag, str(k)), scores, atol=1e-8)
+
+
+@pytest.fixture(scope="module")
+def bench():
+    """The benchmark's module, which is a script."""
+    sys.path.append(str(Path(__file__).parent.parent / "bench"))
+    yield pytest.importorskip("link_prediction")
+    sys.path.pop()
+
+
+@pytest.mark.parametrize(("n", "rank"), [(9, 4), (4, 6)])
+def test_the_closed_form_of_the_benchmark_solves_the_literal_equations(bench, n, rank):
+    rng = np.random.default_rng(rank)
+    X, E = (rng.random((3, n, n)) < 0.3).astype(float), rng.standard_normal((n, rank))
+    want = reference.r_step([(np.zeros((0, n)), X)], [E], WEIGHT)
+    np.testing.assert_allclose(bench.r_step(E, X, WEIGHT), want, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:the model explains")
+def test_the_benchmark_chooses_the_penalty_without_the_cells_that_it_tests(bench, monkeypatch):
+    A = np.random.default_rng(0).standard_normal((12, 3))
+    R = np.random.default_rng(1).standard_normal((2, 3, 3))
+    X = (np.einsum("ir,krs,js->kij", A, R, A) > 0.5).astype(float)
+    choose, seen = bench.chosen, []
+
+    def chosen(given, known, rank, weights):
+        hidden = np.setdiff1d(np.arange(X.size), known)
+        assert not given.ravel()[hidden].any() and X.ravel()[hidden].any()
+        np.testing.assert_array_equal(given.ravel()[known], X.ravel()[known])
+        seen.append((*hidden, choose(given, known, rank, weights)))
+        return seen[-1][-1]
+
+    monkeypatch.setattr(bench, "chosen", chosen)
+    rows = bench.measure(X, 3, [1.0, 1000.0])
+    assert sorted(cell for fold in seen for cell in fold[:-1]) == list(range(X.size))
+    assert [fold[-1] for fold in seen] == [1.0] * 10 and rows[0]["lambda"] == "1×10"
+    assert [row["system"] for row in rows] == list(bench.SYSTEMS)
+    assert rows[0]["raw"] == pytest.approx(rows[1]["raw"], abs=1e-6) and rows[0]["raw"] > X.mean() + 0.1
