@@ -27,7 +27,7 @@ def start_tokens(corpus: GraphCorpus, rank: int, start: str, seed: int) -> np.nd
         if corpus.n_tokens and not len(corpus.properties):
             raise BoveError(
                 "no node has a property, so node vectors that start at 0 stay there; give nodes properties, "
-                "or set init to 'random' or 'eigenvectors'"
+                "such as one of its own each, or set init to 'random' or 'eigenvectors'"
             )
         return None
     n = corpus.n_tokens
