@@ -224,7 +224,7 @@ def test_a_graph_of_one_node_and_one_of_ten_thousand():
 
 def test_graphs_without_properties_need_another_start():
     ring = bove.from_triples([(i, "next", (i + 1) % 6) for i in range(6)], own_property=False)
-    with pytest.raises(bove.BoveError, match="no node has a property.* such as one of its own each"):
+    with pytest.raises(bove.BoveError, match=r"no node has a property.* such as one of its own each"):
         bove.BoVE(**SMALL).fit([ring])
     for init in ("random", "eigenvectors"):
         model = bove.BoVE(**{**SMALL, "rank": 6, "max_rounds": 60}, init=init, e_step="single").fit([ring])
