@@ -210,7 +210,7 @@ def play(chaos: Chaos, kills: int) -> int:
     try:
         for words in settings:
             chaos.undisturbed(*words)
-        stages = list(chaos.lengths)
+        stages = [stage for stage in chaos.lengths if stage != "default"]
         print(f"{len(chaos.before)} files to compare; {len(stages)} stages", flush=True)
         while chaos.kills < kills:
             plan = {stage: ways[(i + rounds) % len(ways)] for i, stage in enumerate(stages)}
