@@ -35,6 +35,8 @@ BATCH = 16384
 SIGNS_FROM = 128
 # bags that are scored exactly beyond twice as many as are asked for, since the engine rounds
 SPARE = 50
+# what opening an index needs of index.json
+_KEPT = {"bags": str, "bags_sha256": str, "model_hash": str, "links": int, "breadth": int}
 _ONE_SEGMENT_KB = 2**40
 
 
@@ -224,7 +226,7 @@ class _translated:
         pass
 
     def __exit__(self, kind, error, trace) -> None:
-        if kind is Exception:
+        if kind in (Exception, OverflowError, ValueError):
             raise BoveError(
                 f"{self._folder}: {ENGINE} {version(ENGINE)} can not use it ({error}); see that "
                 "it may be written, or else build the index again"
@@ -253,10 +255,15 @@ def _stamp(path: Path) -> dict[str, int]:
 def _manifest(folder: Path) -> dict[str, Any]:
     try:
         told = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as e:
+    except (OSError, ValueError, RecursionError) as e:
         raise BoveError(f"{folder}: no index, or a damaged one; make it with `bove index`") from e
     if not isinstance(told, dict) or told.get("format") != FORMAT or told.get("version") != VERSION:
         raise BoveError(f"{folder}: no index that this version reads; make it with `bove index`")
+    for name, kind in _KEPT.items():
+        if type(told.get(name)) is not kind:
+            raise BoveError(
+                f"{folder}: a damaged index, {MANIFEST} has no {name!r}; make it with `bove index`"
+            )
     return told
 
 

@@ -147,8 +147,19 @@ def test_what_is_no_whole_index_is_one_line(index, files, tmp_path, capsys):
     assert "build the index again" in last_line(capsys, *search, index)
     shutil.rmtree(index / "engine")
     assert "build the index again" in last_line(capsys, *search, index)
+    told = json.loads((index / "index.json").read_text(encoding="utf-8"))
+    for name, value in (("bags", None), ("links", "many"), ("model_hash", 3)):
+        (index / "index.json").write_text(json.dumps(told | {name: value}), encoding="utf-8")
+        assert f"index.json has no '{name}'" in last_line(capsys, *search, index)
+    (index / "index.json").write_text("[" * 100_000, encoding="utf-8")
+    assert "no index, or a damaged one" in last_line(capsys, *search, index)
     (index / "index.json").write_text("{}", encoding="utf-8")
     assert "no index that this version reads" in last_line(capsys, *search, index)
+
+
+def test_numbers_beyond_the_engine_s_are_one_line(engine, files, tmp_path, capsys):
+    words = ("index", "--bags", files[0], "--output", tmp_path / "i", "--links", 10**20)
+    assert "can not use it" in last_line(capsys, *words) and list(tmp_path.iterdir()) == []
 
 
 def test_only_an_index_is_replaced(engine, files, tmp_path, capsys):
