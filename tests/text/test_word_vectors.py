@@ -153,6 +153,7 @@ def test_words_with_spaces_in_glove(load):
         (text() + b"odd 1 nan 3\n", r"row 6: a number that is not finite"),
         (text() + b"odd 1 2,5 3\n", r"row 6: '2,5' is no number"),
         (text() + b"odd 1 2 3x\n" + text(), r"row 6: '3x' is no number"),
+        (text() + b"odd 1 2 3x\n", r"row 6: '3x' is no number"),
         (binary(rows=np.where(ROWS == 7, np.inf, ROWS)), r"row 2: a number that is not finite"),
         (b"Once upon a time\n", r"neither a word2vec nor a GloVe file"),
         (b"", r"neither a word2vec nor a GloVe file"),
