@@ -112,7 +112,7 @@ def blocks(page, folder):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_block_of_a_page_works(page, here):
-    if page == "docs/search.md":
+    if page == "docs/searching.md":
         pytest.importorskip("qdrant_edge", reason="the engine of bove index is not installed")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -25,6 +25,10 @@ def test_every_page_has_a_place_in_the_navigation():
     assert sorted(found) == sorted(there)
 
 
+def test_no_page_has_the_name_of_one_that_every_site_has():
+    assert not {path.stem for path in pages.DOCS.glob("*.md")} & {"search", "genindex"}
+
+
 def test_a_new_page_comes_last(tmp_path):
     for name in ("index", "start", "novelty"):
         (tmp_path / f"{name}.md").touch()

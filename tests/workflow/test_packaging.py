@@ -35,6 +35,7 @@ TOOLS = {
     "myst-parser",
     "sphinx-copybutton",
     "sybil",
+    "markdown-it-py",
 }  # not imported by the package
 MODULES = {"qdrant-edge-py": "qdrant_edge"}  # where a module is called otherwise
 
