@@ -99,6 +99,12 @@ def _python(words: list[str], folder: Path) -> None:
         assert not word.startswith("--") or f'"{word}"' in source, word
 
 
+def _mpiexec(words: list[str], folder: Path) -> None:
+    assert words[0] == "-n" and int(words[1]) > 0, words
+    parse(words[2:], folder)
+
+
 PARSERS = {
     "bove": _bove, "snakemake": _snakemake, "make": _make, "pip": _pip, "conda": _conda, "python": _python,
+    "mpiexec": _mpiexec,
 }  # fmt: skip

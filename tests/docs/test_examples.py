@@ -27,6 +27,7 @@ PARSED = {
     "make": "its targets are what the checks of the whole project call",
     "pip": "installs; the packaging tests do that",
     "conda": "installs, from a network",
+    "mpiexec": "starts such scripts, where MPI is installed",
     "python": "scripts that measure for many minutes",
 }
 # Languages that are shown and not run.
