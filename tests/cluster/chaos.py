@@ -117,6 +117,8 @@ class Chaos:
         finally:
             for victim in victims:
                 victim.bury()
+            if self.cluster:  # a job that goes on would work with these settings beside the next ones
+                self.cluster.run("scancel", "--user", getpass.getuser())
         found, expected = digests(self.checkout.folder), self.expected[settings]
         if found != expected:
             names = [name for name in expected | found if found.get(name) != expected.get(name)]
@@ -176,8 +178,19 @@ class Chaos:
         finally:
             victim.bury()
         if victim.process.returncode:
-            raise Disagreement(f"a run that nothing disturbs does not finish:\n{victim.said()}")
+            said = f"{victim.said()}\n{self._errors()}"
+            raise Disagreement(f"a run that nothing disturbs does not finish:\n{said}")
         return lengths
+
+    def _errors(self) -> str:
+        """What stages and Slurm have said of errors."""
+        lines = [
+            f"{path.relative_to(self.checkout.folder)}: {line}\n"
+            for path in sorted((self.checkout.folder / "results").rglob("*.log"))
+            for line in path.read_text(encoding="utf-8", errors="replace").split("\n")
+            if line.startswith("bove ") or "rror" in line
+        ]
+        return "".join(lines[-100:])
 
 
 def table(killed: Counter[tuple[str, str]], stages: Sequence[str]) -> str:
