@@ -12,8 +12,11 @@ from checkout import ROOT, check
 
 from bove.cli.main import main
 
-# What bash would look for on the path is written down instead, word by word.
-RECORD = "command_not_found_handle() { printf '%s\\0' \"$@\" $'\\n' >> .commands; }\nPATH=/nowhere\n"
+# What bash would look for on the path is written down instead, each command in one piece, for some run at once.
+WORD, END = "\x1f", "\x1e"
+RECORD = f"""command_not_found_handle() {{ local IFS=$'{WORD}'; printf '%s' "$*{END}" >> .commands; }}
+PATH=/nowhere
+"""
 
 
 def expanded(script: str, folder: Path) -> list[list[str]]:
@@ -29,7 +32,7 @@ def expanded(script: str, folder: Path) -> list[list[str]]:
     )
     assert (done.returncode, done.stderr) == (0, ""), f"{script}\n{done.stderr}"
     said = (folder / ".commands").read_text(encoding="utf-8")
-    return [command.split("\0") for command in said.split("\0\n\0")[:-1]]
+    return [command.split(WORD) for command in said.split(END)[:-1]]
 
 
 def console(block: str) -> list[tuple[list[str], list[str]]]:
