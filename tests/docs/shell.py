@@ -12,7 +12,7 @@ from checkout import ROOT, check
 
 from bove.cli.main import main
 
-# What bash would look for on the path is written down instead, each command in one piece, for some run at once.
+# What bash would look for on the path is written down, each command in one piece, for some run at once.
 WORD, END = "\x1f", "\x1e"
 RECORD = f"""command_not_found_handle() {{ local IFS=$'{WORD}'; printf '%s' "$*{END}" >> .commands; }}
 PATH=/nowhere
