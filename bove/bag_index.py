@@ -112,6 +112,7 @@ class BagIndex:
         return search_among(query, self._vectors, np.concatenate([found, self._empty[:count]]), count)
 
     def _vectors(self, bag: int) -> np.ndarray:
+        """As the file has them, and the search without an index takes them."""
         return self.bags.vectors[slice(*self.bags.offsets[bag : bag + 2])]
 
     def close(self) -> None:
@@ -199,10 +200,9 @@ def _points(edge: Any, bags: Bags) -> Iterator[list[Any]]:
     """The bags that have vectors, as the engine takes them, some at a time."""
     offsets = bags.offsets
     for first, last in blocks(offsets, BATCH):
-        block, start = bags.vectors[offsets[first] : offsets[last]], offsets[first]
-        if not np.isfinite(block).all():
-            raise BoveError(f"{bags.path}: holds a value that is not finite; look at what made it")
-        units = unit_rows(block).astype(np.float32)
+        rows, start = slice(offsets[first], offsets[last]), offsets[first]
+        bags.check_finite(rows)
+        units = unit_rows(bags.vectors[rows]).astype(np.float32)
         yield [
             edge.Point(b, units[offsets[b] - start : offsets[b + 1] - start])
             for b in range(first, last)

@@ -106,6 +106,11 @@ class Bags:
         with np.errstate(over="ignore"):
             return np.asarray(self.vectors[self.offsets[b] : self.offsets[b + 1]], np.float32)
 
+    def check_finite(self, rows: slice = slice(None)) -> None:
+        """BoveError where one of the vectors, or of some rows of them, is not finite."""
+        if not np.isfinite(self.vectors[rows]).all():
+            raise BoveError(f"{self.path}: holds a value that is not finite; look at what made it")
+
     def __getitem__(self, sentence_id: str) -> np.ndarray:
         """[n, r] float32, the vectors of a sentence; BoveError where the file has no such sentence."""
         return self.bag(self.bag_of(sentence_id))

@@ -64,8 +64,8 @@ def run(args: argparse.Namespace) -> None:
 
 def _found(queries, collection: Bags, index: BagIndex | None, args) -> list[Hits]:
     """The best bags of each query; sentences that are alike share a bag, so as many as sentences will do."""
-    if index is None and not np.isfinite(collection.vectors).all():
-        raise BoveError(f"{collection.path}: holds a value that is not finite; look at what made it")
+    if index is None:
+        collection.check_finite()
     began = time.monotonic()
     if index is None:
         found = search(queries, collection.vectors, collection.offsets, args.top)
@@ -98,8 +98,7 @@ def _table(names: list[str], found: list[Hits], collection: Bags, top: int) -> s
 def _from_file(args, collection: Bags) -> tuple[list[str], list[np.ndarray]]:
     given = Bags.open(args.query_bags)
     _check(given.rank, given.model_hash, args.query_bags, collection)
-    if not np.isfinite(given.vectors).all():
-        raise BoveError(f"{args.query_bags}: holds a value that is not finite; look at what made it")
+    given.check_finite()
     return list(given.ids), [given[name] for name in given.ids]
 
 
