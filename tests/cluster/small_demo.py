@@ -3,21 +3,17 @@
 from pathlib import Path
 
 import yaml
+from small_settings import SMALL, SUBSETS
 
 RUN = "small"
 SETTINGS = {
     "run": RUN,
-    "sources": {"corpus": {"sentences": 300}},
-    "vocabulary": {"min_relations": 20},
-    "vectors": {"epochs": 2},
-    "model": {"rank": 10, "alpha": 10, "lambda_R": 0.1, "als": {"max_rounds": 2}},
-    "parser": {"preset": "tiny", "min_coverage": 0, "shards": 2},
+    **SMALL,
+    "parser": SMALL["parser"] | {"shards": 2},
     "inference": {"shards": 2},
     "systems": ["bove"],
     "datasets": {
-        "sts": {
-            "subsets": {name: None for name in ("captions", "definitions", "modifiers", "news", "paraphrase")}
-        },
+        "sts": {"subsets": SUBSETS},
         "snli": None,
     },
 }

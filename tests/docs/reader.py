@@ -6,18 +6,15 @@ from pathlib import Path
 
 import yaml
 from checkout import Checkout
+from small_settings import SMALL, SUBSETS
 
-# The demo's layout with a tenth of its sentences, and models that have hardly been trained.
-SMALL = {
+# Laid out as the demo is.
+SETTINGS = {
     "run": "demo",
-    "sources": {"corpus": {"sentences": 300}},
-    "vocabulary": {"min_relations": 20},
-    "vectors": {"epochs": 2},
-    "model": {"rank": 10, "alpha": 10, "lambda_R": 0.1, "als": {"max_rounds": 2}},
-    "parser": {"preset": "tiny", "min_coverage": 0},
+    **SMALL,
     "datasets": {
         "snli": None,
-        "sts": {"subsets": dict.fromkeys(("captions", "definitions", "modifiers", "news", "paraphrase"))},
+        "sts": {"subsets": SUBSETS},
     },
 }
 # name on a page → file of the run
@@ -44,7 +41,7 @@ RUNS = ("open", "mine", "ewt")
 def demo(folder: Path) -> Path:
     """The results of the demo, small, made in a new folder; other runs are copies of it."""
     checkout = Checkout(folder)
-    (folder / "small.yaml").write_text(yaml.safe_dump(SMALL), encoding="utf-8")
+    (folder / "small.yaml").write_text(yaml.safe_dump(SETTINGS), encoding="utf-8")
     targets = ["results/demo/bags/bove/sts.safetensors", "results/demo/parser/tagger.pt"]
     done = checkout.snakemake(*targets, "--configfile", "config/config.yaml", "small.yaml")
     assert done.returncode == 0, done.stderr[-3000:]

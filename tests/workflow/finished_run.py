@@ -3,21 +3,16 @@
 import re
 from contextlib import contextmanager
 
+import small_settings
 import yaml
 
 # one ablation is run with the base, and another stays to be added
 RUN_ABLATION = {"once": {"inference": {"solver": "averaged", "iterations": 1}}}
 SMALL = {
     "run": "small",
-    "sources": {"corpus": {"sentences": 300}},
-    "vocabulary": {"min_relations": 20},
-    "vectors": {"epochs": 2},
-    "model": {"rank": 10, "alpha": 10, "lambda_R": 0.1, "als": {"max_rounds": 2}},
-    "parser": {"preset": "tiny", "min_coverage": 0},
+    **small_settings.SMALL,
     "datasets": {
-        "sts": {
-            "subsets": {name: None for name in ("captions", "definitions", "modifiers", "news", "paraphrase")}
-        },
+        "sts": {"subsets": small_settings.SUBSETS},
         "snli": {"subsets": {"test": None}},
     },
     "ablations": RUN_ABLATION,

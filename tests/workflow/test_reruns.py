@@ -262,6 +262,19 @@ def test_a_finished_run_may_be_moved(finished, tmp_path):
     assert finished.planned() == {}
 
 
+def check_made_again_alone(finished, whole, shard, jobs):
+    """A lost shard costs itself and what is gathered from it, which is the same to the byte."""
+    before = whole.read_bytes()
+    whole.unlink()
+    shard.unlink()
+    target = str(whole.relative_to(finished.folder))
+    done = finished.checkout.snakemake(target, "--configfile", "config/config.yaml", "small.yaml")
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said
+    assert finished.checkout.jobs(said) == jobs
+    assert whole.read_bytes() == before
+
+
 def test_shards_give_the_same_bags_and_a_lost_one_is_inferred_alone(finished):
     """After the bags nothing runs again but the record of the settings; left out, the number stays."""
     bags = {name: finished.folder / f"results/small/bags/bove/{name}.safetensors" for name in ("sts", "snli")}
@@ -273,13 +286,8 @@ def test_shards_give_the_same_bags_and_a_lost_one_is_inferred_alone(finished):
     assert finished.checkout.jobs(done.stdout + done.stderr) == {"infer_shard": 12, "gather_bags": 4}
     assert {name: path.read_bytes() for name, path in bags.items()} == before
     assert finished.planned() == {"provenance": 1}
-    bags["sts"].unlink()
-    (bags["sts"].with_name("sts") / "2-of-3.safetensors").unlink()
-    done = finished.checkout.snakemake("results/small/bags/bove/sts.safetensors", *files)
-    said = done.stdout + done.stderr
-    assert done.returncode == 0, said
-    assert finished.checkout.jobs(said) == {"infer_shard": 1, "gather_bags": 1}
-    assert bags["sts"].read_bytes() == before["sts"]
+    shard = bags["sts"].with_name("sts") / "2-of-3.safetensors"
+    check_made_again_alone(finished, bags["sts"], shard, {"infer_shard": 1, "gather_bags": 1})
     finished.write(SMALL)
     assert finished.planned() == {"provenance": 1}
 
@@ -294,11 +302,6 @@ def test_shards_give_the_same_trees_and_a_lost_one_is_parsed_alone(finished):
     assert done.returncode == 0, done.stdout + done.stderr
     assert {name: path.read_bytes() for name, path in trees.items()} == before
     assert finished.planned() == {"provenance": 1}
-    trees["sts"].unlink()
-    (trees["sts"].with_name("sts") / "2-of-2.conllu.gz").unlink()
-    done = finished.checkout.snakemake("results/small/parses/sts.conllu.gz", *files)
-    said = done.stdout + done.stderr
-    assert done.returncode == 0, said
-    assert finished.checkout.jobs(said) == {"parse_shard": 1, "gather_parses": 1}
-    assert trees["sts"].read_bytes() == before["sts"]
+    shard = trees["sts"].with_name("sts") / "2-of-2.conllu.gz"
+    check_made_again_alone(finished, trees["sts"], shard, {"parse_shard": 1, "gather_parses": 1})
     assert finished.planned() == {"provenance": 1}
