@@ -173,7 +173,9 @@ def _set_logging(path: str | None, level: int) -> None:
     log = logging.getLogger("bove")
     log.setLevel(level)
     log.propagate = False
-    log.handlers.clear()
+    for handler in log.handlers[:]:
+        log.removeHandler(handler)
+        handler.close()
     log.addHandler(logging.StreamHandler())
     if path:
         try:

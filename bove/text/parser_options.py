@@ -113,12 +113,14 @@ def find_options(kind: str, preset: str, changes: Sequence[str] = ()) -> dict[st
 
 
 def _rescale(options, preset, changed) -> None:
-    """Where the learning rate falls, let the fall and the evaluations keep their share of all steps."""
-    falls = ("max_steps_before_stop", "second_optim_start_step")
+    """Where the learning rate falls, let it fall at the same share of steps, after as many evaluations."""
+    steps, falls = options["max_steps"], ("max_steps_before_stop", "second_optim_start_step")
     if any(name in preset for name in falls):
-        for name in ("eval_interval", *falls):
+        for name in falls:
             if name in preset and name not in changed:
-                options[name] = max(1, preset[name] * options["max_steps"] // preset["max_steps"])
+                options[name] = max(1, preset[name] * steps // preset["max_steps"])
+        if "eval_interval" not in changed:  # the last of them is at the end of the training, or nearly so
+            options["eval_interval"] = max(1, steps // (preset["max_steps"] // preset["eval_interval"]))
 
 
 def _stanza_actions(kind) -> dict:

@@ -203,7 +203,7 @@ def test_nothing_to_train_or_develop_on_is_said(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("steps", [1, 2, 7, 50, 1799, 2100, 10_000])
+@pytest.mark.parametrize("steps", [1, 2, 7, 50, 1799, 2100, 2500, 10_000])
 def test_the_rate_of_a_full_training_falls_once_and_its_end_is_measured(steps):
     options = find_options("tagger", "full", [f"max_steps={steps}"])
     fall = options["max_steps_before_stop"]  # Stanza's tagger falls when as many steps brought nothing better
@@ -213,7 +213,8 @@ def test_the_rate_of_a_full_training_falls_once_and_its_end_is_measured(steps):
     fall, interval = options["second_optim_start_step"], options["eval_interval"]
     assert interval <= max(fall, 1) <= steps  # a model has been kept, from which the parser goes on
     assert steps - steps // interval * interval <= max(2, steps % 3)
-    assert abs(fall - 0.68 * steps) <= 1  # as in the preset
+    assert steps == 1 or abs(fall - 2 / 3 * steps) <= 1 + steps / 2500  # as in the preset
+    assert steps != 2500 or (fall, interval) == (1666, 833)
     kept = find_options("parser", "full", ["max_steps=10", "eval_interval=4", "no_second_optim=true"])
     assert kept["eval_interval"] == 4 and as_arguments(kept)[-1] == "--no_second_optim"
 
