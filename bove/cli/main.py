@@ -175,7 +175,8 @@ def _set_logging(path: str | None, level: int) -> None:
     log.propagate = False
     for handler in log.handlers[:]:
         log.removeHandler(handler)
-        handler.close()
+        with contextlib.suppress(OSError):  # what could not be written has been said by then
+            handler.close()
     log.addHandler(logging.StreamHandler())
     if path:
         try:
