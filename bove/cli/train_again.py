@@ -52,7 +52,7 @@ def _train(args, peers: Peers) -> None:
         train_als.train(arguments, peers)
         return
     if peers.count > 1:
-        log.warning("SGD trains by one process; the other %d have nothing to do", peers.count - 1)
+        log.warning("SGD trains by one process alone; %d were started", peers.count)
     with peers.together():
         if peers.number == 0:
             train_sgd.run(arguments)

@@ -35,6 +35,10 @@ STAGE = [
     "--restart-iterations", 4, "--e-step", "averaged", "--e-tolerance", 1e-3, "--e-energy", 1,
     "--r-tolerance", 1e-4, "--r-iterations", 40, "--batch-tokens", 64, "--checkpoint-every", 2, "--seed", 3,
 ]  # fmt: skip
+SGD = {
+    "--learning-rate": 0.1, "--epochs": 3, "--batch-sentences": 8, "--negatives": 3, "--patience": 3,
+    "--negative-weight": "unbiased", "--held-out": 0.1, "--device": "cpu",
+}  # fmt: skip
 SCRIPT = Path(__file__).parent / "mpi_trainings.py"
 # more processes than cores, and by any user
 ENVIRONMENT = {
@@ -187,6 +191,22 @@ def test_a_model_is_trained_again_by_several_processes(built, two):
     done = mpiexec(2, "-m", "bove", *words, "--seed", 3, "--checkpoint-every", 2, "--mpi", 2)
     assert done.returncode == 0, done.stderr
     assert (built / "again").read_bytes() == (built / "two").read_bytes()
+
+
+def test_sgd_is_trained_again_by_the_first_process_alone(built):
+    """A search may have chosen it in a run that trains by several."""
+    options = {**dict(zip(STAGE[::2], STAGE[1::2], strict=True)), **SGD}
+    known = ("--rank", "--alpha", "--lambda", "--dtype", "--p-pen", "--r-pen", *SGD)
+    words = [word for key in options if key.startswith(known) for word in (key, options[key])]
+    files = {"graphs": "g", "vocabulary": "vocabulary", "output": "sgd", "training-log": "sgd.csv"}
+    given = [word for key in files for word in (f"--{key}", built / files[key])]
+    assert not main([str(word) for word in ("train-sgd", *given, *words, "--seed", 3)])
+    files |= {"model": "sgd", "output": "sgd-again", "training-log": "sgd-again.csv"}
+    given = [word for key in files for word in (f"--{key}", built / files[key])]
+    done = mpiexec(2, "-m", "bove", "train-again", *given, "--seed", 3, "--checkpoint-every", 2, "--mpi", 2)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("SGD trains by one process alone; 2 were started") == 1
+    assert (built / "sgd-again").read_bytes() == (built / "sgd").read_bytes()
 
 
 def test_stopped_processes_go_on_from_their_last_checkpoint_to_the_same_bytes(built, two):
