@@ -61,7 +61,9 @@ docs: $(STAMP)
 fuzz:
 	test -x .fuzz/bin/python || "$(PYTHON)" -m venv .fuzz
 	.fuzz/bin/python -m pip install --quiet atheris numpy scipy scikit-learn safetensors pyyaml jsonschema pyarrow threadpoolctl tqdm
-	PYTHONPATH=. .fuzz/bin/python tests/fuzz/readers.py $(READER) -max_total_time=$(SECONDS) -timeout=60 -artifact_prefix=.fuzz/
+	mkdir -p .fuzz/corpus/$(READER)
+	TMPDIR=$(firstword $(wildcard /dev/shm) /tmp) PYTHONPATH=. .fuzz/bin/python tests/fuzz/readers.py $(READER) \
+	  .fuzz/corpus/$(READER) -max_total_time=$(SECONDS) -timeout=60 -artifact_prefix=.fuzz/
 
 bench: $(STAMP)
 	"$(VENV)/bin/python" tests/bench/run.py $(if $(RUN),--run "$(RUN)")
