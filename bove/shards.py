@@ -6,12 +6,14 @@ whole agree in all of the latter.
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 from bove.errors import BoveError
 
 SHARD = "shard"
 _TOTAL = "number of shards"
+_NAMED = 10  # shards that are missing and named
 
 
 def read_shard(text: str) -> tuple[int, int]:
@@ -20,7 +22,7 @@ def read_shard(text: str) -> tuple[int, int]:
     Raises:
         BoveError: anything else, or a number beyond the last.
     """
-    match = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
+    match = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
     number, total = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 1 <= number <= total:
         raise BoveError(f"shard {text!r}: write NUMBER/HOW_MANY, such as 2/4; numbers start at 1")
@@ -51,9 +53,11 @@ def in_order(
         common = common or header
         _check_equal(path, header, paths[0], common, again)
     total = int(common.pop(_TOTAL))
-    missing = [str(number) for number in range(1, total + 1) if number not in shards]
-    if missing:
-        raise BoveError(f"of {total} shards, {', '.join(missing)} not given; give all of them")
+    if len(shards) < total:
+        missing = list(islice((str(n) for n in range(1, total + 1) if n not in shards), _NAMED))
+        others = total - len(shards) - len(missing)
+        more = f" and {others} others" if others else ""
+        raise BoveError(f"of {total} shards, {', '.join(missing)}{more} not given; give all of them")
     return [path for _, path in sorted(shards.items())], common
 
 

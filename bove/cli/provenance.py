@@ -107,7 +107,7 @@ def _named(arguments: Sequence[str], flag: str, read: Callable) -> dict:
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal():
+    if not (text.isdecimal() and len(text) < 10):
         raise BoveError(f"--rule-threads {text}: not a number of threads")
     return int(text)
 

@@ -2,6 +2,7 @@
 
 import io
 import logging
+import re
 
 from bove.cli.notes import add_table_notes_argument, write_notes
 from bove.cli.outputs import add_development_argument, write_files
@@ -24,7 +25,7 @@ def register(parser) -> None:
 def run(args) -> None:
     """Write both files, each whole, and print the Markdown page."""
     for seed, *_ in args.scores:
-        if not seed.isdecimal() or seed != str(int(seed)):
+        if not re.fullmatch("0|[1-9][0-9]{0,18}", seed):
             raise BoveError(
                 f"--scores {seed}: not a seed; write a whole number of at least 0, then its files"
             )

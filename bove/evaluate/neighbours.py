@@ -62,7 +62,7 @@ def find_places(word: str, forms: tuple[str, ...]) -> list[int]:
     if folded:
         return folded
     name, separator, number = word.rpartition(":")
-    if separator and number.isascii() and number.isdigit():
+    if separator and number.isascii() and number.isdigit() and len(number) < 10:
         return find_places(name, forms)[int(number) - 1 : int(number)] if int(number) else []
     return []
 

@@ -20,6 +20,7 @@ Blocks = Iterator[tuple[list[bytes], np.ndarray]]
 BLOCK_BYTES = 1 << 22
 BLOCK_ROWS = 4096
 _LONGEST_WORD = 4096
+_DIGITS = 18  # of a header's numbers at most; longer ones are none
 
 
 class Kind(NamedTuple):
@@ -65,7 +66,7 @@ def find_kind(path: str | Path, format: str) -> Kind:
         head = stream.read(1 << 20)
     line, _, rest = head.partition(b"\n")
     fields = line.split()
-    header = len(fields) == 2 and all(field.isdigit() for field in fields)
+    header = len(fields) == 2 and all(field.isdigit() and len(field) <= _DIGITS for field in fields)
     if header and format != "glove":
         size, dimensions = map(int, fields)
         if not size or not dimensions:

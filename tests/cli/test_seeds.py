@@ -63,6 +63,7 @@ def test_equal_scores_of_all_seeds_are_told(tmp_path, capsys):
         ([("2", {"pairs_sha256": "other"})], "data set 'sts' has other pairs than in"),
         ([("1", {})], "--scores 1: the variant stands twice"),
         ([("01", {})], "--scores 01: not a seed; write a whole number"),
+        ([("9" * 20, {})], "not a seed; write a whole number"),
         ([("x", {})], "--scores x: not a seed; write a whole number"),
     ],
 )

@@ -32,6 +32,7 @@ def test_the_nearest_rows_are_those_of_plain_sorting(monkeypatch, block, count):
     [
         ("dog", [1]), ("DOG", [1, 4]), ("DOG:2", [4]), ("DOG:3", []), ("DOG:0", []), ("the", [3]),
         ("tHe:1", [0]), ("10:2", [6]), ("cat", []), ("dog:", []), ("dog:x", []), ("", []), (":1", []),
+        ("dog:" + "9" * 5000, []),
     ],
 )  # fmt: skip
 def test_a_word_is_found_as_spelt_or_else_in_any_case(word, places):

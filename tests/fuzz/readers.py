@@ -3,9 +3,9 @@
     make fuzz READER=conll SECONDS=120
 
 READER is one of READERS in tests/every_reader.py. An input that fails is written to .fuzz/crash-…; further
-arguments are libFuzzer's, such as a folder of inputs to begin with, which gets those that reach new code. Each
-input is written to a file in TMPDIR, which had better be in memory. Not part of the test suite: it needs a
-package that the project does not.
+arguments are libFuzzer's, such as a folder of inputs to begin with, which gets those that reach new code.
+Each input is written to a file in TMPDIR, which had better be in memory. Not part of the test suite: it needs
+a package that the project does not.
 """
 
 import sys

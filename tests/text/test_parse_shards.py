@@ -88,6 +88,10 @@ def test_shards_of_another_parser_or_limit_or_number_are_refused(tmp_path):
 def test_missing_and_repeated_shards_are_named(tmp_path):
     paths = shards(tmp_path, 4)
     refused("of 4 shards, 2, 4 not given", [paths[0], paths[2]])
+    items = parsing.distinct(IDS, TEXTS)
+    first = [tree(*item) for item in slice_of(items, 1, 999_999_999)]
+    write_shard(tmp_path / "one", items, (1, 999_999_999), first, MADE_BY)
+    refused("of 999999999 shards, 2, .*, 11 and 999999988 others not given", [tmp_path / "one"])
     refused("1-of-4.gz: shard 1, as .*1-of-4.gz is", [paths[0], paths[0]])
 
 
@@ -114,7 +118,7 @@ def test_other_files_are_no_shards(tmp_path):
     refused("plain: no shard", [tmp_path / "plain"])
 
 
-@pytest.mark.parametrize("text", ["", "1", "0/2", "3/2", "-1/2", "1/2/3", "a/b", "1/ 2"])
+@pytest.mark.parametrize("text", ["", "1", "0/2", "3/2", "-1/2", "1/2/3", "a/b", "1/ 2", "1/" + "9" * 5000])
 def test_a_shard_is_a_number_of_how_many(text):
     with pytest.raises(BoveError, match=f"shard {re.escape(repr(text))}: write NUMBER/HOW_MANY"):
         read_shard(text)

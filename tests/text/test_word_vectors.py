@@ -139,6 +139,7 @@ def test_words_with_spaces_in_glove(load):
         (binary(end=b"\n").replace(b"5 3\n", b"5 2\n", 1), r"more follows|row \d: "),
         (b"0 3\n", r"header says 0 rows of 3"),
         (b"5 3\n", r"row 1: the file ends there"),
+        (b"9" * 5000 + b" 3\nx", r"row 2: 0 numbers, not 1"),
         (b"3 2\n" + b"x" * 10_000, r"row 1: no word of a sane length"),
         (text(head="6 3\n"), r"row 6: the file ends there, but its header says 6 rows"),
         (text(head="4 3\n"), r"more follows the 4 rows"),
