@@ -64,13 +64,14 @@ class Chaos:
 
     Args:
         checkout: where the runs are.
-        log: file for what the runs say.
+        logs: folder for what the runs say, a file each.
         seed: of moments.
         cluster: where jobs run; None for this machine.
     """
 
-    def __init__(self, checkout: Checkout, log: Path, seed: int, cluster: MiniSlurm | None = None) -> None:
-        self.checkout, self.log, self.cluster = checkout, log, cluster
+    def __init__(self, checkout: Checkout, logs: Path, seed: int, cluster: MiniSlurm | None = None) -> None:
+        self.checkout, self.logs, self.cluster = checkout, logs, cluster
+        logs.mkdir()
         self.random = random.Random(seed)
         self.configuration = configured(checkout.folder)
         self.words = [*self.configuration, *(FLAGS if cluster else ())]
@@ -91,7 +92,7 @@ class Chaos:
             prefix: what stands before the command.
             environment: further variables of this run.
         """
-        self.lengths |= self._run([*self.configuration, *settings], prefix, environment)
+        self.lengths |= self._finish(self._start([*self.configuration, *settings], prefix, environment))
         self.before = self.expected[settings] = digests(self.checkout.folder)
 
     def round(self, stages: Mapping[str, str], *settings: str) -> None:
@@ -108,12 +109,13 @@ class Chaos:
         tries = Counter({stage: TRIES for stage in stages})
         try:
             while left:
-                victim = Victim(self.checkout.folder, [*self.words, *settings], self.log, self.environment)
+                victim = self._start([*self.words, *settings])
                 victims.append(victim)
                 if not self._strike(victim, left, tries, settings):
                     break
                 self._recover()
-            self._run([*self.words, *settings])
+            last = self._start([*self.words, *settings])
+            self._finish(last)
         finally:
             for victim in victims:
                 victim.bury()
@@ -122,7 +124,7 @@ class Chaos:
         found, expected = digests(self.checkout.folder), self.expected[settings]
         if found != expected:
             names = [name for name in expected | found if found.get(name) != expected.get(name)]
-            raise Disagreement(f"not as in the undisturbed run: {names}\n{self.log.read_text()}")
+            raise Disagreement(f"not as in the undisturbed run: {names}\n{last.said()}")
         self.before = expected
 
     def _strike(self, victim: Victim, left: dict, tries: Counter, settings: Sequence[str]) -> bool:
@@ -170,9 +172,13 @@ class Chaos:
         if any((self.checkout.folder / ".snakemake" / "locks").glob("*")):
             self.checkout.snakemake(*self.words, "--unlock", **self.environment)
 
-    def _run(self, words, prefix=(), more=()) -> dict[str, float]:
-        """Run to the end; the length of each stage."""
-        victim = Victim(self.checkout.folder, words, self.log, self.environment | dict(more), prefix)
+    def _start(self, words, prefix=(), more=()) -> Victim:
+        """Start a run."""
+        log = self.logs / f"{len(list(self.logs.iterdir())) + 1:03}.log"
+        return Victim(self.checkout.folder, words, log, self.environment | dict(more), prefix)
+
+    def _finish(self, victim: Victim) -> dict[str, float]:
+        """Wait for a run's end; the length of each stage."""
         try:
             lengths = victim.lengths()
         finally:
@@ -208,11 +214,14 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=50, help="how many at least (default 50)")
     parser.add_argument("--seed", type=int, default=1, help="of the moments (default 1)")
     parser.add_argument("--slurm", action="store_true", help="on a cluster of two nodes on this machine")
+    parser.add_argument("--folder", type=Path, help="new one to work in, which stays (else temporary)")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    if args.folder:
+        args.folder.mkdir(parents=True)
+    with nullcontext(args.folder) if args.folder else tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve()
         with MiniSlurm(folder / "cluster") if args.slurm else nullcontext() as cluster:
-            chaos = Chaos(Checkout(folder / "checkout"), folder / "log", args.seed, cluster)
+            chaos = Chaos(Checkout(folder / "checkout"), folder / "logs", args.seed, cluster)
             return play(chaos, args.kills)
 
 

@@ -22,7 +22,7 @@ class Undisturbed:
         self.shared = folder / "shared"
         self.shared.mkdir()
         self.without_network = bool(namespace())
-        self.chaos = Chaos(Checkout(folder / "checkout"), folder / "log", seed=5)
+        self.chaos = Chaos(Checkout(folder / "checkout"), folder / "chaos-logs", seed=5)
         self.chaos.undisturbed(prefix=namespace(), BOVE_CACHE=str(self.shared))
         self.logs = self.chaos.checkout.folder / "results" / RUN / "logs"
         self.tables = tables(self.chaos.checkout.folder)

@@ -56,7 +56,6 @@ class Victim:
         prefix: Sequence[str] = (),
     ) -> None:
         self.log, self.stood_still = log, False
-        log.unlink(missing_ok=True)  # what an earlier run has left may still write
         with open(log, "wb") as stream:
             self.process = subprocess.Popen(
                 [*prefix, sys.executable, "-m", "snakemake", "--cores", "2", "--nocolor", *words],
