@@ -4,7 +4,7 @@ import re
 import shlex
 
 import yaml
-from test_workflow import _write
+from plans import write_file
 
 from bove.cli.main import main
 from bove.text.pairs import read_pairs
@@ -88,7 +88,7 @@ def test_the_data_sets_that_come_along_are_planned_and_their_files_are_read(chec
             path.write_bytes(text.encode())
         own["sources"][source] = {"file": str(tmp_path / "my data" / source)}
         expected |= counts
-    path = _write(tmp_path / "own.yaml", yaml.safe_dump(own))
+    path = write_file(tmp_path / "own.yaml", yaml.safe_dump(own))
     files = [f"config/datasets/{name}.yaml" for name in SHIPPED]
     plan = commands(checkout, "--configfile", "config/config.yaml", *files, path)
     assert set(plan) == {"sts", "snli", *expected}
@@ -117,9 +117,9 @@ def test_odd_columns_labels_and_values_reach_the_command_as_they_are_written(che
         "separator": "|",
         "encoding": "latin-1",
         "header": True,
-        "subsets": {"a": {"input": _write(tmp_path / "odd.txt", text), "where": {"id": "x=1"}}},
+        "subsets": {"a": {"input": write_file(tmp_path / "odd.txt", text), "where": {"id": "x=1"}}},
     }
-    path = _write(tmp_path / "own.yaml", yaml.safe_dump({"datasets": {"odd": entry}}))
+    path = write_file(tmp_path / "own.yaml", yaml.safe_dump({"datasets": {"odd": entry}}))
     words = commands(checkout, "--configfile", "config/config.yaml", path)["odd"]
     pairs = made(words, checkout.folder, monkeypatch, tmp_path / "odd.jsonl")
     assert [(pair.label, pair.first, pair.second, pair.gold) for pair in pairs] == [

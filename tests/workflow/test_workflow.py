@@ -6,43 +6,10 @@ import shutil
 
 import pytest
 import yaml
+from plans import ALWAYS, DEMO, DRAWN, each, write_file
 
 from bove import sources
 from bove.demo.corpus import write
-
-DRAWN = ("figure_results", "figure_scores", "figure_tokens", "overview", "pages")
-ALWAYS = dict.fromkeys(
-    (
-        *DRAWN,
-        "figure_iterations",
-        "figure_relations",
-        "vocabulary",
-        "encode_treebank",
-        "train_tagger",
-        "train_parser",
-        "evaluate_parser",
-        "training",
-        "contamination",
-        "tables",
-        "provenance",
-    ),
-    1,
-) | {"figure_tokens": 2}  # token vectors are drawn of one data set a task
-DEMO = {"demo": 1, "train_vectors": 1}
-
-
-def _each(data_sets):
-    """Jobs that there are for each data set."""
-    return {"pairs": data_sets, "parse": data_sets, "encode": data_sets, "infer": 2 * data_sets} | {
-        "look_up_words": data_sets,
-        "score": data_sets,
-    }
-
-
-def _write(path, text=""):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return str(path)
 
 
 @pytest.fixture(scope="module")
@@ -50,12 +17,12 @@ def paper_files(checkout):
     """What config/paper.yaml expects to lie there."""
     config = yaml.safe_load((checkout.folder / "config" / "paper.yaml").read_text(encoding="utf-8"))
     for name in (config["treebank"]["train"], config["treebank"]["dev"], config["vectors"]["file"]):
-        _write(checkout.folder / name)
+        write_file(checkout.folder / name)
 
 
 def test_the_demo_makes_everything_itself(checkout):
     plan = checkout.planned()
-    assert plan == {**ALWAYS, **_each(2), **DEMO, "train_als": 1}
+    assert plan == {**ALWAYS, **each(2), **DEMO, "train_als": 1}
     assert not (checkout.folder / "results").exists(), "a dry run wrote something"
 
 
@@ -63,25 +30,25 @@ def test_the_open_configuration_fetches_what_it_needs(checkout):
     plan = checkout.planned("--configfile", "config/open.yaml")
     fetched = ("snli", "sts_2014", "sts_2015", "treebank_dev", "treebank_train", "vectors")
     fetches = {f"fetch_{name}": 1 for name in fetched}
-    assert plan == {**ALWAYS, **_each(3), **fetches, "load_vectors": 1, "train_als": 1}
+    assert plan == {**ALWAYS, **each(3), **fetches, "load_vectors": 1, "train_als": 1}
 
 
 def test_with_local_files_nothing_is_fetched(checkout, tmp_path):
     for name in ("deft-forum", "deft-news", "headlines", "images", "OnWN", "tweet-news"):
         for kind in ("input", "gs"):
-            _write(tmp_path / "my sts" / f"STS.{kind}.{name}.txt")
+            write_file(tmp_path / "my sts" / f"STS.{kind}.{name}.txt")
     own = {
         "sources": {
-            "treebank-train": {"file": _write(tmp_path / "train")},
-            "treebank-dev": {"file": _write(tmp_path / "dev")},
-            "vectors": {"file": _write(tmp_path / "vectors")},
+            "treebank-train": {"file": write_file(tmp_path / "train")},
+            "treebank-dev": {"file": write_file(tmp_path / "dev")},
+            "vectors": {"file": write_file(tmp_path / "vectors")},
             "sts-2014": {"file": str(tmp_path / "my sts")},
         },
         "datasets": {"STS-2015": None, "SNLI": None},
     }
-    path = _write(tmp_path / "my.yaml", yaml.safe_dump(own))
+    path = write_file(tmp_path / "my.yaml", yaml.safe_dump(own))
     plan = checkout.planned("--configfile", "config/open.yaml", path)
-    assert plan == {**ALWAYS, **_each(1), "figure_tokens": 1, "load_vectors": 1, "train_als": 1}
+    assert plan == {**ALWAYS, **each(1), "figure_tokens": 1, "load_vectors": 1, "train_als": 1}
 
 
 CONDA = """#!/bin/sh
@@ -105,20 +72,19 @@ def test_an_environment_of_conda_is_found_whatever_the_path(checkout, tmp_path):
 def test_the_paper_s_configuration_trains_by_gradient_descent(checkout, paper_files):
     plan = checkout.planned("--configfile", "config/paper.yaml")
     fetches = {f"fetch_{name}": 1 for name in ("snli", "sts_2014", "sts_2015")}
-    assert plan == {**ALWAYS, **_each(3), **fetches, "load_vectors": 1, "train_sgd": 1}
+    assert plan == {**ALWAYS, **each(3), **fetches, "load_vectors": 1, "train_sgd": 1}
 
 
 def test_own_parses_own_models_and_fewer_systems_mean_fewer_jobs(checkout, tmp_path):
-    trees = _write(tmp_path / "trees.conllu")
-    own = _write(tmp_path / "own.yaml", yaml.safe_dump({"datasets": {"sts": {"parses": trees}}}))
+    trees = write_file(tmp_path / "trees.conllu")
+    own = write_file(tmp_path / "own.yaml", yaml.safe_dump({"datasets": {"sts": {"parses": trees}}}))
     arguments = ("--configfile", "config/config.yaml", own, "--config")
     plan = checkout.planned(*arguments, "datasets={snli: null}", "systems=[word-vectors]")
     assert plan == {"demo": 1, "vocabulary": 1, "train_vectors": 1} | dict.fromkeys(
         ("pairs", "parse", "look_up_words", "score", "contamination", "tables", "provenance", *DRAWN), 1
     )
-    models = (
-        f"parser={{source: load, tagger: '{_write(tmp_path / 't')}', parser: '{_write(tmp_path / 'p')}'}}"
-    )
+    tagger, parser = write_file(tmp_path / "t"), write_file(tmp_path / "p")
+    models = f"parser={{source: load, tagger: '{tagger}', parser: '{parser}'}}"
     loaded = checkout.planned(*arguments, models)
     assert loaded["parse"] == 2
     assert not {"train_tagger", "train_parser"} & set(loaded) and loaded["evaluate_parser"] == 1
@@ -126,13 +92,13 @@ def test_own_parses_own_models_and_fewer_systems_mean_fewer_jobs(checkout, tmp_p
 
 def test_bags_of_other_systems_are_scored_where_there_are_some(checkout, tmp_path):
     bags = {
-        "letters": {"sts": _write(tmp_path / "my bags")},
+        "letters": {"sts": write_file(tmp_path / "my bags")},
         "web": {"sts": "source:web", "snli": "source:web"},
     }
     own = {"bags": bags, "sources": {"web": {"url": "https://x.example/bags"}}}
-    path = _write(tmp_path / "own.yaml", yaml.safe_dump(own))
+    path = write_file(tmp_path / "own.yaml", yaml.safe_dump(own))
     plan = checkout.planned("--configfile", "config/config.yaml", path)
-    assert plan == {**ALWAYS, **_each(2), **DEMO, "train_als": 1, "fetch_web": 1}
+    assert plan == {**ALWAYS, **each(2), **DEMO, "train_als": 1, "fetch_web": 1}
     said = checkout.snakemake("-n", "--printshellcmds", "--configfile", "config/config.yaml", path).stdout
     scored = {m[1]: m[2] for m in re.finditer(r"bove score .*/pairs/(\w+)\.jsonl --bags (.*) --output", said)}
     web = "web=results/downloads/web"
@@ -144,8 +110,8 @@ def test_every_job_says_what_it_needs_by_its_input(checkout, tmp_path):
     """Sizes of files that are yet to be made are not known; those of the user's own are."""
     memory = {}
     for lines in (0, 200_000):
-        train = _write(tmp_path / "train.conll", "1\tx" + "\t_" * 12 + "\n\n" * lines)
-        path = _write(tmp_path / "own.yaml", yaml.safe_dump({"treebank": {"train": train}}))
+        train = write_file(tmp_path / "train.conll", "1\tx" + "\t_" * 12 + "\n\n" * lines)
+        path = write_file(tmp_path / "own.yaml", yaml.safe_dump({"treebank": {"train": train}}))
         said = checkout.snakemake("--dry-run", "--configfile", "config/config.yaml", path).stdout
         resources = re.findall(r"^    resources: .*runtime=.*mem_mb=", said, re.M)
         assert len(resources) == sum(checkout.jobs(said).values())
@@ -154,8 +120,8 @@ def test_every_job_says_what_it_needs_by_its_input(checkout, tmp_path):
 
 
 def test_a_shard_asks_for_its_share_of_the_time(checkout, tmp_path):
-    _write(checkout.folder / "results" / "demo" / "pairs" / "sts.jsonl", "x" * 3_000_000)
-    path = _write(tmp_path / "own.yaml", yaml.safe_dump({"parser": {"shards": 3}}))
+    write_file(checkout.folder / "results" / "demo" / "pairs" / "sts.jsonl", "x" * 3_000_000)
+    path = write_file(tmp_path / "own.yaml", yaml.safe_dump({"parser": {"shards": 3}}))
     try:
         said = checkout.snakemake("--dry-run", "--configfile", "config/config.yaml", path).stdout
     finally:
@@ -165,12 +131,12 @@ def test_a_shard_asks_for_its_share_of_the_time(checkout, tmp_path):
 
 
 def test_shards_are_jobs_of_their_own_for_what_is_parsed_here(checkout, tmp_path):
-    trees = _write(tmp_path / "trees.conllu")
+    trees = write_file(tmp_path / "trees.conllu")
     own = {"parser": {"shards": 3}, "datasets": {"sts": {"parses": trees}}}
-    path = _write(tmp_path / "own.yaml", yaml.safe_dump(own))
+    path = write_file(tmp_path / "own.yaml", yaml.safe_dump(own))
     sharded = {"parse_shard": 3, "gather_parses": 1}
     plan = checkout.planned("--configfile", "config/config.yaml", path)
-    assert plan == {**ALWAYS, **_each(2), **DEMO, "train_als": 1, "parse": 1, **sharded}
+    assert plan == {**ALWAYS, **each(2), **DEMO, "train_als": 1, "parse": 1, **sharded}
     said = checkout.snakemake("-n", "--printshellcmds", "--configfile", "config/config.yaml", path).stdout
     commands = re.findall(r"^Shell command: bove (?:parse|gather-parses) .*$", said, re.M)
     assert sorted(re.findall(r"--shard \S+", "\n".join(commands))) == [f"--shard {i}/3" for i in (1, 2, 3)]
@@ -188,7 +154,7 @@ def test_shards_of_inference_are_those_of_the_variants_that_ask_for_them(checkou
             "nothing-else": {"inference": {"shards": 5}},
         },
     }
-    path = _write(tmp_path / "own.yaml", yaml.safe_dump(own))
+    path = write_file(tmp_path / "own.yaml", yaml.safe_dump(own))
     plan = checkout.planned("--configfile", "config/config.yaml", path)
     assert (plan["infer"], plan["infer_shard"], plan["gather_bags"]) == (2 + 2, 2 * 2 * 2, 2 * 2)
     said = checkout.snakemake("-n", "--printshellcmds", "--configfile", "config/config.yaml", path).stdout
@@ -200,8 +166,8 @@ def test_shards_of_inference_are_those_of_the_variants_that_ask_for_them(checkou
 
 def test_without_a_number_there_are_shards_for_the_pairs_that_are_there(checkout, tmp_path):
     for name in ("a", "b"):
-        _write(tmp_path / f"{name}.txt", "A cat sleeps\tA dog sleeps\n" * 2001)
-        _write(tmp_path / f"{name}.gs", "1\n" * 2001)
+        write_file(tmp_path / f"{name}.txt", "A cat sleeps\tA dog sleeps\n" * 2001)
+        write_file(tmp_path / f"{name}.gs", "1\n" * 2001)
     subsets = {
         name: {
             part: str(tmp_path / f"{name}.{ending}") for part, ending in (("input", "txt"), ("gold", "gs"))
@@ -210,7 +176,7 @@ def test_without_a_number_there_are_shards_for_the_pairs_that_are_there(checkout
     }
     mine = {"label": "Mine", "task": "similarity", "subsets": subsets}
     own = {"datasets": {"mine": mine}, "ablations": {"slow": {"inference": {"solver": "averaged"}}}}
-    path = _write(tmp_path / "own.yaml", yaml.safe_dump(own))
+    path = write_file(tmp_path / "own.yaml", yaml.safe_dump(own))
     plan = checkout.planned("--configfile", "config/config.yaml", path)
     # 8,004 sentences; the demo's own pairs are yet to be made, and parsed at once
     assert (plan["parse"], plan["parse_shard"], plan["gather_parses"]) == (2, 3, 1)
@@ -224,7 +190,7 @@ def test_models_and_what_they_need_are_fetched_and_named(checkout, tmp_path):
         "sources": {f"en-{name}": {"url": f"https://x.example/{name}.pt"} for name in names},
         "parser": {"source": "load", "shards": 2, **{name: f"source:en-{name}" for name in names}},
     }
-    path = _write(tmp_path / "own.yaml", yaml.safe_dump(own))
+    path = write_file(tmp_path / "own.yaml", yaml.safe_dump(own))
     done = checkout.snakemake("-n", "--printshellcmds", "--configfile", "config/config.yaml", path)
     plan = checkout.planned("--configfile", "config/config.yaml", path)
     assert {rule: n for rule, n in plan.items() if rule.startswith(("fetch", "parse", "train_"))} == {
@@ -250,110 +216,6 @@ def test_names_stay_as_written_and_no_default_key_leaks_into_a_named_configurati
     said = done.stdout + done.stderr
     assert "results/010/tables/scores.csv" in said
     assert "demo" not in said and "corpus" not in said
-
-
-def test_ablations_share_what_they_do_not_change(checkout):
-    plan = checkout.planned("--configfile", "config/config.yaml", "config/ablations.yaml")
-    # three have another vocabulary, so other graphs; words-from-scratch has other graphs of the data sets
-    assert plan == {
-        **ALWAYS,
-        **_each(2),
-        **DEMO,
-        "vocabulary": 1 + 3,
-        "encode_treebank": 1 + 3,
-        "encode": 2 * (1 + 4),
-        "train_als": 1 + 5,
-        "train_sgd": 1,
-        "infer": 2 * (2 + 10 + 1),
-        "score": 2 * (1 + 10),
-        "ablations": 1,
-    }
-
-
-def test_choosing_trains_every_candidate_and_scores_it_on_the_development_sets_alone(checkout, tmp_path):
-    select = {"grid": {"alpha": [1, "1e-5"], "lambda_P": [10, 20]}, "points": [{"tolerance": 0}]}
-    own = {"select": select, "datasets": {"snli": {"development": False}}}
-    path = _write(tmp_path / "own.yaml", yaml.safe_dump(own))
-    plan = checkout.planned("--configfile", "config/config.yaml", path)
-    # five candidates on one of the two data sets; the run's own model is the best of theirs
-    assert plan == {
-        **ALWAYS,
-        **_each(2),
-        **DEMO,
-        "train_als": 5,
-        "infer": 2 * 2 + 5,
-        "score": 2 + 5,
-        "select": 1,
-    }
-    said = checkout.snakemake(
-        "--dry-run", "--printshellcmds", "--configfile", "config/config.yaml", path
-    ).stdout
-    command = next(line for line in said.split("\n") if line.startswith("Shell command: bove select"))
-    assert "/scores/sts.parquet" in command and "snli" not in command
-    assert "--candidate alpha~1e-05/" in command.replace("'", "") and "lambda_P~20/tolerance~0.001" in command
-
-
-def test_further_seeds_train_infer_and_score_alone(checkout, tmp_path):
-    own = {
-        "seeds": [3, 1, 2],
-        "compare": {"sgd": {"model": {"trainer": "sgd"}}},
-        "ablations": {"plain": {"model": {"alpha": 0}}},
-    }
-    path = _write(tmp_path / "own.yaml", yaml.safe_dump(own))
-    plan = checkout.planned("--configfile", "config/config.yaml", path)
-    assert plan == {
-        **ALWAYS,
-        **_each(2),
-        **DEMO,
-        "train_als": 2 + 2,
-        "train_sgd": 1,
-        "infer": 2 * (2 + 2 + 2),
-        "score": 2 * (2 + 2),
-        "ablations": 1,
-        "seeds": 1,
-    }
-    said = checkout.snakemake("-n", "--printshellcmds", "--configfile", "config/config.yaml", path).stdout
-    trained = re.findall(r"train-als .* --seed (\d+) .*--output results/demo/(\S*)model/", said)
-    assert sorted(trained) == [("1", ""), ("1", "ablations/plain/"), ("2", "seeds/2/"), ("3", "seeds/3/")]
-    assert re.search(r"bove train-tagger .* --seed 1 ", said)
-
-
-def test_further_seeds_of_a_chosen_model_are_trained_by_its_settings(checkout, tmp_path):
-    select = {"points": [{"trainer": "als"}, {"trainer": "sgd"}]}
-    path = _write(tmp_path / "own.yaml", yaml.safe_dump({"select": select, "seeds": [2, 3]}))
-    plan = checkout.planned("--configfile", "config/config.yaml", path)
-    assert (plan["train_als"], plan["train_sgd"], plan["select"], plan["train_again"]) == (1, 1, 1, 2)
-    assert plan["score"] == 2 * (1 + 2 + 2) and plan["seeds"] == 1
-
-
-def test_candidates_of_both_trainers_are_trained_each_by_its_own(checkout, tmp_path):
-    select = {"points": [{"trainer": "als"}, {"trainer": "sgd", "negative_weight": "unbiased"}]}
-    path = _write(tmp_path / "own.yaml", yaml.safe_dump({"select": select}))
-    plan = checkout.planned("--configfile", "config/config.yaml", path)
-    assert (plan["train_als"], plan["train_sgd"], plan["select"]) == (1, 1, 1)
-
-
-def test_what_only_a_comparison_reads_is_fetched_and_a_run_s_name_may_have_dots(checkout, tmp_path):
-    own = {
-        "run": "v1.0",
-        "sources": {"other": {"url": "https://x.example/vectors.bin"}},
-        "compare": {"other.1": {"vectors": {"source": "load", "file": "source:other"}}},
-        "ablations": {"v1.1": {"model": {"alpha": 0}}},
-    }
-    path = _write(tmp_path / "own.yaml", yaml.safe_dump(own))
-    plan = checkout.planned("--configfile", "config/config.yaml", path)
-    assert plan == {
-        **ALWAYS,
-        **_each(2),
-        **DEMO,
-        "fetch_other": 1,
-        "load_vectors": 1,
-        "encode": 2 * 2,
-        "train_als": 3,
-        "infer": 2 * (2 + 2),
-        "score": 2 * 2,
-        "ablations": 1,
-    }
 
 
 @pytest.mark.parametrize(
@@ -394,7 +256,7 @@ def test_what_only_a_comparison_reads_is_fetched_and_a_run_s_name_may_have_dots(
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2_before_anything_runs(checkout, tmp_path, own, message):
-    path = _write(tmp_path / "own.yaml", yaml.safe_dump(own))
+    path = write_file(tmp_path / "own.yaml", yaml.safe_dump(own))
     done = checkout.snakemake("--configfile", "config/config.yaml", path)
     assert done.returncode == 2
     said = [line for line in done.stderr.split("\n") if line and not line.startswith("Using workflow")]
