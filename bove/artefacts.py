@@ -16,7 +16,8 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from bove.errors import BoveError
-from bove.files import atomic_write
+from bove.files import atomic_write, check_file
+from bove.utf8 import encoded
 
 VERSION = "1"
 _CODES = {
@@ -45,7 +46,12 @@ def layout(
         format: name of the format, such as "bove-graphs".
         shapes: dtype and shape of each array.
         metadata: further strings to store; "format" and "version" are added.
+
+    Raises:
+        BoveError: half a surrogate pair in one of these.
     """
+    for text in metadata.values():
+        encoded(text)
     order = sorted(shapes, key=lambda name: (-np.dtype(shapes[name][0]).itemsize, name))
     header: dict = {"__metadata__": dict(sorted({"version": VERSION, **metadata, "format": format}.items()))}
     start = 0
@@ -114,13 +120,10 @@ def open_mapped(
 
 def _check(path: Path, format: str) -> dict[str, str]:
     """Metadata of a sound file of this format; BoveError for anything else."""
-    if path.is_dir():
-        raise BoveError(f"{path}: is a folder; name a {format} file inside it")
+    check_file(path)
     try:
         with safe_open(path, framework="numpy") as stream:
             metadata = stream.metadata() or {}
-    except FileNotFoundError as e:
-        raise BoveError(f"{path}: no such file; check the path") from e
     except (SafetensorError, OSError) as e:
         raise BoveError(f"{path}: not a {format} file, or a damaged one ({e}); make it again") from e
     found = metadata.get("format")
@@ -140,7 +143,7 @@ def pack_words(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     Raises:
         BoveError: half a surrogate pair, which UTF-8 can not hold.
     """
-    raw = [_encoded(word) for word in words]
+    raw = [encoded(word) for word in words]
     offsets = np.zeros(len(raw) + 1, np.int64)
     np.cumsum([len(word) for word in raw], out=offsets[1:])
     return np.frombuffer(b"".join(raw), np.uint8), offsets
@@ -163,15 +166,7 @@ def pack_lines(names: Sequence[str]) -> np.ndarray:
             raise BoveError(
                 f"{name!r} can not name a row: it is empty or has a line break; give it another id"
             )
-    return np.frombuffer(_encoded("\n".join(names)), np.uint8)
-
-
-def _encoded(text: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError as e:
-        shown = text[max(e.start - 20, 0) : e.end + 20]
-        raise BoveError(f"{shown!r}: half a surrogate pair can not be written; repair the text") from e
+    return np.frombuffer(encoded("\n".join(names)), np.uint8)
 
 
 def unpack_lines(blob: np.ndarray) -> tuple[str, ...]:

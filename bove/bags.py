@@ -21,7 +21,7 @@ from safetensors import SafetensorError, safe_open
 from bove.artefacts import layout, pack_lines
 from bove.bag_layout import FORMAT, check_format, check_layout, map_vectors, small_tensors, unpack_ids
 from bove.errors import BoveError
-from bove.files import atomic_path
+from bove.files import atomic_path, check_file
 
 
 class Bags:
@@ -54,8 +54,7 @@ class Bags:
         Raises BoveError where the file is missing, damaged, or holds something else.
         """
         path = Path(path)
-        if not path.is_file():
-            raise BoveError(f"{path}: no such file; check the path")
+        check_file(path)
         try:
             with safe_open(path, framework="numpy") as stream:
                 metadata = stream.metadata() or {}

@@ -5,6 +5,7 @@ import hashlib
 import io
 import os
 import shutil
+import stat
 import tempfile
 import zlib
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from bove.errors import BoveError
+from bove.utf8 import refusal
 
 GZIP_MAGIC = b"\x1f\x8b"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -28,31 +30,77 @@ def open_bytes(path: str | Path) -> Iterator[IO[bytes]]:
     """
     path = Path(path)
     try:
-        with open(path, "rb") as raw:
+        with _opened(path) as raw:
             packed = raw.peek(2)[:2] == GZIP_MAGIC
             with gzip.open(raw) if packed else raw as stream:
                 yield stream
-    except (FileNotFoundError, NotADirectoryError) as e:
-        raise BoveError(f"{path}: no such file; check the path") from e
-    except IsADirectoryError as e:
-        raise BoveError(f"{path}: is a folder; name a file inside it") from e
-    except PermissionError as e:
-        raise BoveError(f"{path}: may not be read; check its permissions") from e
     except (EOFError, gzip.BadGzipFile, zlib.error) as e:
         raise BoveError(f"{path}: damaged or truncated gzip file ({e}); fetch or pack it again") from e
+    except BrokenPipeError:  # of what is written meanwhile
+        raise
+    except OSError as e:
+        raise _unreadable(path, e) from e
 
 
-def check_encoding(encoding: str) -> None:
-    """Raise BoveError unless an encoding is known and writes line ends, tabs and # as ASCII does.
+def _opened(path: Path) -> io.BufferedReader:
+    try:
+        return open(path, "rb")
+    except (OSError, ValueError) as e:  # ValueError: a NUL in the name
+        raise _unreadable(path, e) from e
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> BoveError:
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return BoveError(f"{path}: no such file; check the path")
+    if isinstance(error, IsADirectoryError):
+        return BoveError(f"{path}: is a folder; name a file inside it")
+    if isinstance(error, PermissionError):
+        return BoveError(f"{path}: may not be read; check its permissions")
+    return BoveError(f"{str(path)!r}: can not be read ({_reason(error)}); check the path")
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return getattr(error, "strerror", None) or str(error)
+
+
+def check_file(path: str | Path) -> None:
+    """See that a file can be read more than once, and in any order.
+
+    Raises:
+        BoveError: nothing is there, or a folder, or a pipe or device, which gives its content but once.
+    """
+    path = Path(path)
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError) as e:
+        raise _unreadable(path, e) from e
+    if stat.S_ISDIR(mode):
+        raise BoveError(f"{path}: is a folder; name a file inside it")
+    if not stat.S_ISREG(mode):
+        raise BoveError(
+            f"{path}: is a pipe or a device, but is read more than once; write it to a file first"
+        )
+
+
+def check_encoding(encoding: str, where: str = "encoding") -> None:
+    """Raise BoveError unless an encoding is known and writes line ends, tabs and all of ASCII as ASCII does.
 
     Lines are found before they are decoded, which needs that.
+
+    Args:
+        encoding: its name.
+        where: what messages call it.
     """
+    ascii_text = "".join(map(chr, (9, 10, 13, *range(32, 127))))
     try:
-        sound = "\n\t#".encode(encoding) == b"\n\t#"
+        sound = ascii_text.encode("ascii").decode(encoding) == ascii_text
     except (LookupError, ValueError):
         sound = False
     if not sound:
-        raise BoveError(f"encoding {encoding!r}: unknown, or not built on ASCII; name one such as latin-1")
+        raise BoveError(
+            f"{where} {encoding!r}: unknown, or not built on ASCII; name another, such as latin-1, or "
+            f"convert the text to UTF-8"
+        )
 
 
 def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
@@ -87,25 +135,33 @@ def _encoding_error(path, number, raw, encoding, error) -> BoveError:
 def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
     """Write to a unique temporary file beside `path`, fsync, rename; on any error nothing is left.
 
-    Text is UTF-8 with \\n line ends.
+    Text is UTF-8 with \\n line ends. Raises BoveError where the file can not be written, or where
+    UTF-8 can not hold the text.
     """
     path = Path(path)
     text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
-    with atomic_path(path) as tmp, open(tmp, mode, **text) as stream:
-        yield stream
-        stream.flush()
-        os.fsync(stream.fileno())
+    try:
+        with atomic_path(path) as tmp, open(tmp, mode, **text) as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+    except UnicodeEncodeError as e:
+        raise refusal(e, f"{path}: ") from e
 
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
-    """Give a unique temporary path beside `path` for a library to write; rename it at the end."""
+    """Give a unique temporary path beside `path` for a library to write; rename it at the end.
+
+    Raises BoveError where it can not be written, or where something lies that is no file.
+    """
     path = Path(path)
+    check_target(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    except OSError as e:
-        raise BoveError(f"{path}: can not be written ({e.strerror}); choose another folder") from e
+    except (OSError, ValueError) as e:
+        raise BoveError(f"{str(path)!r}: can not be written ({_reason(e)}); choose another folder") from e
     os.close(handle)
     try:
         yield Path(name)
@@ -117,6 +173,18 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def check_target(path: str | Path) -> None:
+    """BoveError where a folder, a pipe or a device lies, which a file can not take the place of."""
+    path = Path(path)
+    try:
+        other = path.exists() and not path.is_file()
+    except (OSError, ValueError):  # such as of a name that is too long: said when it is written
+        return
+    # /dev/stdout may lead to a file, but it is no file itself
+    if other or path.absolute().parent == Path("/dev"):
+        raise BoveError(f"{path}: can not be written (is a folder, a pipe or a device); name a file")
 
 
 @contextmanager
@@ -168,7 +236,6 @@ def gzip_text(path: str | Path) -> Iterator[IO[str]]:
 
 def sha256(path: str | Path) -> str:
     """Hex SHA-256 of a file's bytes as they lie on disk."""
-    if not Path(path).is_file():
-        raise BoveError(f"{path}: no such file; check the path")
-    with open(path, "rb") as stream:
+    check_file(path)
+    with _opened(Path(path)) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -222,6 +222,6 @@ def test_a_cut_file_is_refused_wherever_it_was_cut(tmp_path):
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path):
-    for path in (tmp_path / "none", tmp_path):
-        with pytest.raises(BoveError, match="no such file"):
+    for path, said in ((tmp_path / "none", "no such file"), (tmp_path, "is a folder")):
+        with pytest.raises(BoveError, match=said):
             Bags.open(path)

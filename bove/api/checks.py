@@ -1,6 +1,5 @@
 """What is handed over from Python, looked at before it is used: what it can not be is one sentence."""
 
-import math
 import numbers
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -64,20 +63,14 @@ def vector_of(name: str, vector: Any, rank: int | None) -> np.ndarray:
     return row
 
 
-def check_utf8(texts: Iterable[str]) -> None:
-    """BoveError where a text holds half of a surrogate pair, so that no file can hold it."""
-    listed = list(texts)
-    try:
-        "".join(listed).encode()
-    except UnicodeEncodeError:
-        for text in listed:
-            if any("\ud800" <= letter <= "\udfff" for letter in text):
-                raise BoveError(f"{text!r}: half of a surrogate pair; repair the text") from None
-
-
 def missing(value: Any) -> bool:
-    """Whether a value stands for none: None, or not a number, as tables have it in empty cells."""
-    return value is None or (isinstance(value, float) and math.isnan(value))
+    """Whether a value stands for none: None, or not a number or a time, as tables have it in empty cells."""
+    if value is None or type(value).__name__ == "NAType":  # pandas.NA, which is neither equal nor different
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # an array
+        return False
 
 
 def series(given: Any, what: str, due: str) -> Iterator[Any]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bove.api.checks import check_utf8, vector_of
+from bove.api.checks import vector_of
 from bove.api.graph import Graph
 from bove.api.names import Names
 from bove.errors import BoveError
@@ -18,6 +18,7 @@ from bove.text.conll import Sentence
 from bove.text.graphs import Counts, encode
 from bove.text.vectors import WordVectors
 from bove.text.vocabulary import Vocabulary
+from bove.utf8 import encoded
 
 Vectors = Mapping[str, np.ndarray]
 
@@ -179,7 +180,7 @@ class _Flat:
         self.ids.append(graph.id or str(len(self.ids) + 1))
 
     def corpus(self) -> Corpus:
-        check_utf8(chain(self.rows, self.labels, self.ids))
+        encoded("\n".join(chain(self.rows, self.labels, self.ids)))
         properties = np.array(self.properties, np.int64)
         cells = np.array(self.cells, np.int64).reshape(-1, 3)
         names = Names.counted(_count(self.rows, properties), _count(self.labels, cells[:, 0]))

@@ -87,7 +87,8 @@ def _attributes(network: Any, chosen: Iterable[str] | None) -> Callable[..., Ite
         for name, value in data.items():
             if not missing(value) and (wanted is None or name in wanted):
                 several = isinstance(value, list | tuple | set | frozenset)
-                for item in sorted(map(str, value)) if several else [value]:
+                items = value if several else [value]
+                for item in sorted(str(item) for item in items if not missing(item)):
                     yield f"{name}:{item}"
 
     return find

@@ -1,5 +1,6 @@
 """Telling by content what kind of file something is."""
 
+import codecs
 import json
 import math
 import re
@@ -43,7 +44,8 @@ def find_kind(path: str | Path) -> str:
         head = stream.read(_HEAD)
     if not head:
         raise BoveError(f"{path}: an empty file; give one with content")
-    kind = _binary_kind(path, head) or _text_kind(head.decode("utf-8", "replace").removeprefix("\ufeff"))
+    head = head.removeprefix(codecs.BOM_UTF8)
+    kind = _binary_kind(path, head) or _text_kind(head.decode("utf-8", "replace"))
     if kind is None:
         first = head.split(b"\n")[0][:60].decode("utf-8", "replace")
         raise BoveError(

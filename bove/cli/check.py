@@ -11,7 +11,7 @@ from bove.check.report import Report
 from bove.check.treebanks import check_treebank
 from bove.check.vector_files import check_vectors
 from bove.errors import BoveError
-from bove.files import check_encoding, open_bytes
+from bove.files import check_encoding, check_file, open_bytes
 from bove.oddities import Oddities
 
 FEW = 5
@@ -41,7 +41,8 @@ def run(args: argparse.Namespace) -> None:
         report = Report(path, oddities=Oddities(None if args.all else FEW))
         kind = ""
         try:
-            with open_bytes(path):  # missing files and folders are told of alike, whatever kind is named
+            check_file(path)
+            with open_bytes(path):  # what can not be read is told of alike, whatever kind is named
                 kind = args.kind or find_kind(path)
             configurations = [other.path for name, other in reports if name == "config" and other.usable]
             _check(kind, report, args, configurations)

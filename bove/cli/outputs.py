@@ -6,6 +6,7 @@ from pathlib import Path
 
 from bove.errors import BoveError
 from bove.files import atomic_write
+from bove.utf8 import encoded
 
 log = logging.getLogger("bove")
 
@@ -33,5 +34,5 @@ def write_files(folder: str | Path, contents: Mapping[str, str | bytes]) -> None
     for name, content in contents.items():
         path = Path(folder) / name
         with atomic_write(path, "wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+            file.write(encoded(content, f"{path}: ") if isinstance(content, str) else content)
         log.info("wrote %s", path)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from bove.errors import BoveError
-from bove.files import atomic_write
+from bove.files import atomic_write, check_file
 
 FORMAT = "bove-scores"
 VERSION = "1"
@@ -120,8 +120,7 @@ def _read_table(path):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if not Path(path).is_file():
-        raise BoveError(f"{path}: no such file; check the path")
+    check_file(path)
     try:
         file = pq.ParquetFile(path)
         groups = [file.metadata.row_group(group) for group in range(file.metadata.num_row_groups)]

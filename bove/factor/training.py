@@ -68,7 +68,11 @@ class Checks:
         value = self.values[name]
         if not isinstance(value, numbers.Real) or isinstance(value, bool):
             raise BoveError(f"{self.shown(name)} {value!r}: must be {due}")
-        if not (math.isfinite(value) and allowed(value)):
+        try:
+            fits = math.isfinite(value) and allowed(value)
+        except OverflowError:  # a whole number beyond all floats
+            fits = False
+        if not fits:
             self.fail(name, due)
 
     def least(self, bounds: Mapping[str, int]) -> None:

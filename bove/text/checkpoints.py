@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 from bove.errors import BoveError
-from bove.files import atomic_path
+from bove.files import atomic_path, check_file
 from bove.text.conventions import Conventions
 
 # Settings of the training run that say where it ran, not what was learnt.
@@ -35,8 +35,7 @@ def load_safely(path: str | Path, kind: str):
     """
     import torch
 
-    if not Path(path).is_file():
-        raise BoveError(f"{path}: no such file; check the path")
+    check_file(path)
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
     except Exception as e:  # a damaged file can fail in any step of unpickling

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 
 from bove.errors import BoveError
+from bove.utf8 import encoded
 
 
 class Number(str):
@@ -37,12 +38,7 @@ def read_object(path, number: int, line: str, numbers: Callable | None = None) -
 
 def check_text(path, number: int, text: str) -> None:
     """Raise BoveError for half of a surrogate pair, which JSON can escape but no UTF-8 file can hold."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as e:
-        raise BoveError(
-            f"{path}, line {number}: half a surrogate pair in {text[:40]!r}; repair the text"
-        ) from e
+    encoded(text, f"{path}, line {number}: ")
 
 
 class _TwiceError(ValueError):

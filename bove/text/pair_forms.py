@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from bove.errors import BoveError
+from bove.files import check_encoding
 
 TASKS = ("similarity", "entailment")
 SIDES = ("first", "second")
@@ -56,7 +57,7 @@ class Form:
             BoveError: what does not, with its key.
         """
         _check_columns(where, self.columns)
-        _check_encoding(where, self.encoding)
+        check_encoding(self.encoding, f"{where}.encoding:")
         if not self.separator or any(mark in self.separator for mark in "\r\n"):
             raise BoveError(f"{where}.separator: {self.separator!r} can not separate columns; write another")
         if self.header is False and has_names(self.columns.values()):
@@ -134,17 +135,3 @@ def _check_columns(where, columns) -> None:
     twice = [name for name in COLUMNS if list(columns.values()).count(columns.get(name)) > 1]
     if twice:
         raise BoveError(f"{where}.columns: {' and '.join(twice)} are one column; give each its own")
-
-
-def _check_encoding(where, encoding) -> None:
-    """Lines are found before they are decoded, so that an encoding must have ASCII's line ends and tabs."""
-    ascii_text = "".join(map(chr, (9, 10, 13, *range(32, 127))))
-    try:
-        sound = ascii_text.encode("ascii").decode(encoding) == ascii_text
-    except (LookupError, ValueError):
-        sound = False
-    if not sound:
-        raise BoveError(
-            f"{where}.encoding: {encoding!r} is unknown, or not built on ASCII; name another, such as "
-            f"latin-1, or convert the files to UTF-8"
-        )

@@ -5,16 +5,17 @@ each row with a line break. word2vec text: a line `V r`, then `word x_1 … x_r`
 without the first. A GloVe word may hold spaces, so the numbers are taken from the line's end.
 """
 
+import codecs
 import warnings
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from bove.errors import BoveError
-from bove.files import open_bytes
+from bove.files import check_file, open_bytes
 
 Blocks = Iterator[tuple[list[bytes], np.ndarray]]
 BLOCK_BYTES = 1 << 22
@@ -46,6 +47,7 @@ def read_blocks(path: str | Path, format: str = "auto", limit: int | None = None
     """
     if limit is not None and limit < 1:
         raise BoveError(f"limit {limit}: no row would be read; give 1 or more, or none")
+    check_file(path)
     kind = find_kind(path, format)
     wanted = kind.size if limit is None or (kind.size is not None and kind.size < limit) else limit
     read = _binary_blocks if kind.binary else _text_blocks
@@ -63,7 +65,7 @@ def find_kind(path: str | Path, format: str) -> Kind:
     if format not in ("auto", "word2vec", "glove"):
         raise BoveError(f"format {format!r}: unknown; choose auto, word2vec or glove")
     with open_bytes(path) as stream:
-        head = stream.read(1 << 20)
+        head = stream.read(1 << 20).removeprefix(codecs.BOM_UTF8)
     line, _, rest = head.partition(b"\n")
     fields = line.split()
     header = len(fields) == 2 and all(field.isdigit() and len(field) <= _DIGITS for field in fields)
@@ -158,11 +160,11 @@ def _fail_binary(path, kind, number, ended):
 def _text_blocks(path, kind, wanted) -> Blocks:
     number = 0
     with open_bytes(path) as stream:
-        if kind.header:
-            stream.readline()
+        start = stream.readline()
+        rows = stream if kind.header else chain([start.removeprefix(codecs.BOM_UTF8)], stream)
         while wanted is None or number < wanted:
             count = BLOCK_ROWS if wanted is None else min(BLOCK_ROWS, wanted - number)
-            raw = list(islice(stream, count))
+            raw = list(islice(rows, count))
             if not raw:
                 break
             lines = [line for line in (line.rstrip(b" \r\n") for line in raw) if line]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bove.errors import BoveError
-from bove.files import read_lines, sha256
+from bove.files import check_file, read_lines, sha256
 from bove.text.vectors import write_vectors
 
 
@@ -52,6 +52,7 @@ def train(
             raise BoveError(f"{name} {value}: out of range; give 1 or more")
     if not 0 <= seed < 2**32:
         raise BoveError(f"seed {seed}: out of range; give 0 to {2**32 - 1}")
+    check_file(source)
     from gensim.models import Word2Vec
 
     model = Word2Vec(

@@ -151,7 +151,7 @@ def test_settings_of_inference_are_looked_at_before_each(name, value):
         (lambda: bove.Graph([[]], [["x", 0, 0, 1]]), "is no edge"),
         (lambda: bove.Graph([[]], id=3), "the id of a graph is a text"),
         (lambda: bove.Graph([[]], names=None), "names: None is no series"),
-        (lambda: bove.Corpus.of([bove.Graph([["\ud800"]])]), "half of a surrogate pair"),
+        (lambda: bove.Corpus.of([bove.Graph([["\ud800"]])]), "half a surrogate pair in"),
         (lambda: bove.from_networkx(nx.path_graph(2), 3), "properties: 3 is no series"),
         (lambda: bove.from_networkx(nx.path_graph(2), lambda *_: None), "node 0: None is no series"),
         (lambda: bove.from_networkx(nx.path_graph(2), lambda *_: "ab"), "node 0: the text 'ab'"),
@@ -207,6 +207,19 @@ def test_networks_with_keys_tables_with_gaps_and_nodes_that_are_tuples():
     assert graph.names == [(1, 2), (3, 4)] and graph.nodes == [("colour:red",), ()]
     assert graph.edges == [("likes", 0, 1), ("loathes", 0, 1), ("edge", 1, 0), ("7", 1, 0)]
     assert bove.from_networkx(network.subgraph([(3, 4)])).edges == []
+
+
+def test_gaps_are_no_properties_of_whatever_kind_they_are():
+    pandas = pytest.importorskip("pandas")
+    network = nx.Graph()
+    gaps = [None, float("nan"), np.float32("nan"), np.datetime64("NaT"), pandas.NA, pandas.NaT]
+    network.add_node(1, tags=["b", *gaps, "a"], empty=gaps, **{f"gap{i}": gap for i, gap in enumerate(gaps)})
+    network.add_node(2, vector=np.zeros(2), size=np.float32(0.5))
+    assert bove.from_networkx(network).nodes == [("tags:a", "tags:b"), ("vector:[0. 0.]", "size:0.5")]
+
+
+def test_weights_beyond_all_numbers_are_refused():
+    refused(lambda: bove.BoVE(alpha=10**400).fit(GRAPHS), "must be a number of at least 0")
 
 
 @pytest.mark.parametrize("score", [bove.similarity_score, bove.entailment_score])

@@ -83,6 +83,11 @@ def test_every_format_is_told_by_content(load, data, format):
             assert counts == {}
 
 
+@pytest.mark.parametrize("data", [text(), text(head="5 3\n"), binary()], ids=["glove", "text", "bin"])
+def test_a_byte_order_mark_is_no_part_of_the_first_word(load, data):
+    check(load(b"\xef\xbb\xbf" + data)[0])
+
+
 def test_blocks_of_any_size_give_the_same(load, monkeypatch):
     for size in (1, 7, 40, 10_000):
         monkeypatch.setattr(vector_files, "BLOCK_BYTES", size)

@@ -1,0 +1,63 @@
+"""Names and kinds of files that can not be read: one sentence that says so."""
+
+import os
+
+import pytest
+
+from bove.artefacts import open_mapped
+from bove.bags import Bags
+from bove.cli.main import main
+from bove.errors import BoveError
+from bove.evaluate.scores import read_scores
+from bove.files import atomic_write, open_bytes, sha256
+from bove.text.vector_files import read_blocks
+
+
+def read_all(path):
+    with open_bytes(path) as stream:
+        return stream.read()
+
+
+def read_arrays(path):
+    open_mapped(path, "bove-model")
+
+
+@pytest.mark.parametrize("read", [read_all, sha256, read_arrays, Bags.open, read_scores])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("loop", "can not be read .*symbolic links"),
+        ("x" * 300, "can not be read .File name too long"),
+        ("a\0b", "can not be read .embedded null byte"),
+        ("none", "no such file"),
+        (".", "is a folder"),
+    ],
+)
+def test_every_reader_says_what_is_wrong_with_a_name(tmp_path, read, name, said):
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(BoveError, match=said):
+        read(f"{tmp_path}/{name}")
+
+
+def test_what_is_read_twice_is_no_pipe(tmp_path, capsys):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for read in (sha256, read_arrays, Bags.open, read_scores, lambda path: list(read_blocks(path))):
+        with pytest.raises(BoveError, match="a pipe or a device, but is read more than once"):
+            read(pipe)
+    assert main(["check", str(pipe)]) == 2
+    assert "a pipe or a device" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b"])
+def test_a_name_that_no_file_can_have_is_not_written(tmp_path, name):
+    with pytest.raises(BoveError, match="can not be written"), atomic_write(f"{tmp_path}/{name}"):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
+def test_text_that_utf_8_can_not_hold_leaves_nothing(tmp_path):
+    said = r"out: half a surrogate pair in 'a.ud800b'"
+    with pytest.raises(BoveError, match=said), atomic_write(tmp_path / "out") as stream:
+        stream.write("one\na\ud800b\n")
+    assert not list(tmp_path.iterdir())
