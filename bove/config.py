@@ -16,7 +16,7 @@ import yaml
 
 from bove.config_text import parse
 from bove.errors import BoveError
-from bove.files import atomic_write
+from bove.files import atomic_write, check_encoding
 from bove.text.pair_forms import check_datasets
 
 _RULES = {
@@ -248,6 +248,7 @@ def _cross_check(config: dict) -> None:
                 raise BoveError(
                     f"configuration: {section}.{key} is missing; {section}.source: {choice} needs it"
                 )
+    check_encoding(config["treebank"]["encoding"], "configuration: treebank.encoding:")
     check_datasets(config["datasets"])
     for system, files in config["bags"].items():
         for name in files:

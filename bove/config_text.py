@@ -1,9 +1,11 @@
 """YAML texts to values, guided by the schema.
 
 Where the schema asks for text, YAML's own types are not applied: `run: 010` and `run: no` stay as written. A
-scalar that YAML takes for a number or a date but that is none (2024-13-45) stays text too.
+scalar that YAML takes for a number or a date but that is none (2024-13-45) stays text too, and so does what
+only YAML 1.1 takes for another number than is written: 0300 is not 192 here, but 300, and 1:30 no number.
 """
 
+import re
 from typing import Any
 
 import yaml
@@ -12,6 +14,10 @@ from bove.errors import BoveError
 
 # Aliases of aliases can stand for more than any machine holds.
 MOST_NODES = 100_000
+# Of base 8 and of base 60.
+_OTHER_NUMBER = re.compile(r"[-+]?0[0-9_]+|[-+]?[0-9_]+:[0-9_:.]+")
+# What ends a line for somebody, and what neither a path nor a file of text can hold.
+_BREAKS = re.compile("[\0\n\r\x85\u2028\u2029\ud800-\udfff]")
 _EQUALS = "tag:yaml.org,2002:value"  # YAML 1.1 has a type of its own for a plain =
 
 
@@ -24,8 +30,8 @@ def parse(text: str, schema: dict, where: str) -> Any:
         where: what the text is, for messages.
 
     Raises:
-        BoveError: not YAML, a key that stands twice or is no text, a tag of no plain value, or a text that is
-            nested without end.
+        BoveError: not YAML, a key that stands twice or is no text, a tag of no plain value, a value with a
+            line break, or a text that is nested without end.
     """
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -55,7 +61,10 @@ class _Builder(yaml.SafeLoader):
             return self._mapping(node, schema)
         if isinstance(node, yaml.SequenceNode):
             return [self.build(child, schema.get("items", {})) for child in node.value]
+        self._check(node)
         if node.tag == _EQUALS or (schema.get("type") == "string" and node.tag != "tag:yaml.org,2002:null"):
+            return node.value
+        if _OTHER_NUMBER.fullmatch(node.value):
             return node.value
         try:
             return self.construct_object(node, deep=True)
@@ -79,8 +88,17 @@ class _Builder(yaml.SafeLoader):
             if not isinstance(key, yaml.ScalarNode):
                 line = key.start_mark.line + 1
                 raise BoveError(f"{self.where}, line {line}: a key that is no text; write a name")
+            self._check(key)
             values[key.value] = self.build(child, _child(schema, key.value))
         return values
+
+    def _check(self, node: yaml.ScalarNode) -> None:
+        """BoveError for a line break or something else in a value that no value needs."""
+        if found := _BREAKS.search(node.value):
+            line, shown = node.start_mark.line + 1, node.value[:40]
+            raise BoveError(
+                f"{self.where}, line {line}: {found[0]!r} in {shown!r}; write one line of plain text"
+            )
 
 
 def _place(error: yaml.YAMLError) -> str:

@@ -7,7 +7,7 @@ a path.
 import os
 from collections.abc import Iterator
 from difflib import get_close_matches
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from bove.errors import BoveError
 
@@ -107,8 +107,8 @@ def check(config: dict) -> None:
         if value.startswith(_PREFIX):
             _check_source(config, key, value)
         path = locate(config, value)
-        if _is_local(config, value) and not Path(path).is_file():
-            found = "is a folder, not a file" if Path(path).is_dir() else "no such file"
+        if _is_local(config, value) and not os.path.isfile(path):  # noqa: PTH113 a name may be too long
+            found = "is a folder, not a file" if os.path.isdir(path) else "no such file"  # noqa: PTH112
             raise BoveError(f"configuration: {key}: {path}: {found}; correct the path")
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bove.config import load, load_schema, resolve, store, summary
+from bove.config import check_part, fill, load, load_schema, resolve, store, summary
 from bove.errors import BoveError
 
 SCHEMA = Path(__file__).parent.parent / "bove" / "schema" / "config.schema.yaml"
@@ -55,6 +55,10 @@ def _places(schema, where=()):
         ("seed: !!binary 'x'", "0.yaml, line 1: not valid YAML (failed to decode base64 data"),
         ("<<: 3", "0.yaml, line 1: not valid YAML (expected a mapping"),
         ("a: \0", "0.yaml: not valid YAML (unacceptable character #x0000"),
+        ('run: "a\\n"', "0.yaml, line 1: '\\n' in 'a\\n'; write one line of plain text"),
+        ('run: a\n"b\\0": 1', "0.yaml, line 2: '\\x00' in 'b\\x00'; write one line"),
+        ('seeds: ["\\ud800"]', "0.yaml, line 1: '\\ud800' in '\\ud800'; write one line"),
+        ("run: 'a\u2028b'", "0.yaml, line 1: '\\u2028' in "),
         ("a: 1\n---\nb: 2", "0.yaml, line 2: not valid YAML (but found another document"),
     ],
 )
@@ -65,6 +69,22 @@ def test_a_malformed_file_is_named(tmp_path, text, message):
         load([path], SCHEMA)
     assert message in str(error.value)
     assert "\n" not in str(error.value) and len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize(("text", "value"), [("0300", 300), ("010", 10), ("0x10", 16), ("1_000", 1000)])
+def test_a_number_is_what_is_written(tmp_path, text, value):
+    path = tmp_path / "0.yaml"
+    path.write_text(f"model: {{rank: {text}, alpha: {text}}}", encoding="utf-8")
+    assert fill(load([path], SCHEMA), load_schema(SCHEMA), "")["model"]["rank"] == value
+    assert fill(load([path], SCHEMA), load_schema(SCHEMA), "")["model"]["alpha"] == value
+
+
+@pytest.mark.parametrize("text", ["1:30", "190:20:30", "1:30.5"])
+def test_minutes_and_seconds_are_no_number(tmp_path, text):
+    path = tmp_path / "0.yaml"
+    path.write_text(f"seed: {text}", encoding="utf-8")
+    with pytest.raises(BoveError, match=f"seed: '{text}' has the wrong type; allowed: integer"):
+        check_part(load([path], SCHEMA), SCHEMA)
 
 
 @settings(deadline=None)

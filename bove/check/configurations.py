@@ -1,7 +1,7 @@
 """Checking configurations, with the files of pairs that they describe."""
 
+import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from bove import sources
 from bove.check.report import Report
@@ -72,7 +72,7 @@ def _read_pairs(report, config) -> None:
         read = {}
         for subset, files in dataset["subsets"].items():
             paths = [sources.locate(config, files[key]) for key in ("input", "gold") if key in files]
-            if all(Path(path).is_file() for path in paths):
+            if all(map(os.path.isfile, paths)):
                 names = (name, dataset["label"], subset)
                 gold = paths[1] if len(paths) > 1 else None
                 pairs = read_pair_file(paths[0], Form.of(dataset), names, gold, files.get("where"))
