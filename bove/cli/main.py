@@ -8,7 +8,9 @@ import sys
 from importlib import import_module
 
 from bove._version import __version__
+from bove.cli.arguments import check_arguments
 from bove.errors import BoveError
+from bove.utf8 import refusal
 
 STAGES = {
     "check": "say what files are, what they hold, and what in them is odd",
@@ -60,6 +62,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run one stage; a BoveError becomes one line on stderr and exit code 2."""
     if argv is None:
         _use_utf8()
+        _write_any_text()
         argv = sys.argv[1:]
     stage = next((word for word in argv if word in STAGES), None)
     try:
@@ -82,22 +85,39 @@ def _run(stage: str | None, argv: list[str]) -> int:
         parser.print_help()
         return 0
     try:
+        check_arguments(args)
         _set_threads(args.threads)
         speaks = _speaks(getattr(args, "mpi", 1))
         _set_logging(args.log if speaks else None, logging.INFO if speaks else logging.CRITICAL)
         _execute(stage, commands, args)
-    except BoveError as e:
-        print(f"bove {stage}: {' '.join(str(e).split())}", file=sys.stderr)
-        for handler in logging.getLogger("bove").handlers:
-            if isinstance(handler, _LogFile):
-                with contextlib.suppress(BoveError):
-                    handler.handle(
-                        logging.makeLogRecord({"name": "bove", "levelname": "ERROR", "msg": str(e)})
-                    )
-        return 2
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrokenPipeError:
         return 1
+    except (BoveError, MemoryError, OSError, UnicodeEncodeError) as e:
+        _say(stage, _sentence(e))
+        return 2
     return 0
+
+
+def _sentence(error: Exception) -> str:
+    """What is said of an error, which is none of the program where the memory or the disk is full."""
+    if isinstance(error, MemoryError):
+        return f"out of memory ({error or 'no more is given'}); work on less at once, or on a larger machine"
+    if isinstance(error, UnicodeEncodeError):
+        return str(refusal(error))
+    if isinstance(error, OSError):
+        return f"{error.filename or 'standard output'}: {error.strerror or error}"
+    return str(error)
+
+
+def _say(stage: str, text: str) -> None:
+    """One line on stderr, and in the log's file."""
+    print(f"bove {stage}: {' '.join(text.split())}", file=sys.stderr)
+    for handler in logging.getLogger("bove").handlers:
+        if isinstance(handler, _LogFile):
+            with contextlib.suppress(BoveError):
+                handler.handle(logging.makeLogRecord({"name": "bove", "levelname": "ERROR", "msg": text}))
 
 
 def _execute(stage: str, commands, args) -> None:
@@ -115,6 +135,12 @@ def _use_utf8() -> None:
     if sys.getfilesystemencoding() == "ascii" and os.environ.get("PYTHONUTF8") != "1":
         os.environ["PYTHONUTF8"] = "1"
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
+
+
+def _write_any_text() -> None:
+    r"""Have \ escapes printed for what stdout has no place for, such as the odd bytes of a file's name."""
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _parser(stage):
@@ -181,7 +207,7 @@ def _set_logging(path: str | None, level: int) -> None:
     if path:
         try:
             os.makedirs(os.path.dirname(path) or ".", exist_ok=True)  # noqa: PTH103, PTH120 pathlib costs start-up
-            log.addHandler(_LogFile(path, mode="w", encoding="utf-8"))
+            log.addHandler(_LogFile(path, mode="w", encoding="utf-8", errors="backslashreplace"))
         except OSError as e:
             raise BoveError(f"--log {path}: can not be written ({e.strerror}); choose another file") from e
     for handler in log.handlers:

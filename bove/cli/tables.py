@@ -76,8 +76,6 @@ def _bootstrap(args) -> Bootstrap:
     if not 1 <= args.resamples <= MOST_RESAMPLES:
         raise BoveError(f"--resamples {args.resamples}: must be at least 1 and at most {MOST_RESAMPLES}")
     check_confidence(args.confidence)
-    if args.seed < 0:
-        raise BoveError(f"--seed {args.seed}: must not be negative")
     return Bootstrap(args.resamples, args.confidence, args.seed)
 
 

@@ -132,6 +132,7 @@ def test_shards_of_bags_that_do_not_belong_together_are_one_line(folder, tmp_pat
 
     one, two = shard("one", "1/2"), shard("two", "2/2")
     refused("of 2 shards, 2 not given; give all of them", one)
+    refused("of 900000000 shards, 2, 3, 4, ", shard("far", "1/900000000"))
     refused("two: shard 2, as ", one, two, two)
     refused("its iterations is 39, but that of ", one, shard("other", "2/2", "--iterations", "39"))
     refused("its batch_tokens is 4, but that of ", one, shard("other", "2/2", "--batch-tokens", "4"))

@@ -155,7 +155,7 @@ def test_undefined_values_and_mixed_models_are_warned_of(tmp_path, capsys):
         ([STS], ["--resamples", "1000001"], "--resamples 1000001: must be at least 1 and at most 1000000"),
         ([STS], ["--threads", "0"], "--threads 0: must be at least 1"),
         ([STS], ["--confidence", "95"], "--confidence 95: must be between 0 and 1"),
-        ([STS], ["--seed", "-1"], "--seed -1: must not be negative"),
+        ([STS], ["--seed", "-1"], "--seed -1: must be a whole number from 0"),
         ([STS], ["--development", "sts15"], "--development sts15: no such data set; the scores have sts14"),
         ([dataclasses.replace(STS, subsets=("mean",) * 6)], [], "has a subset 'mean'"),
     ],

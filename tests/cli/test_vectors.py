@@ -102,9 +102,7 @@ def test_text_without_a_frequent_word_is_refused(tmp_path, capsys, text):
     assert "no word occurs 2 times; lower min_count" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "option", ["--dimensions", "--window", "--epochs", "--min-count", "--negative", "--seed"]
-)
+@pytest.mark.parametrize("option", ["--dimensions", "--window", "--epochs", "--min-count", "--negative"])
 def test_options_out_of_range_are_refused(tmp_path, capsys, option):
     raw_text(tmp_path)
     line = f"vectors train --input {tmp_path}/raw.txt {TRAIN} {option} -1 --output {tmp_path}/v"
