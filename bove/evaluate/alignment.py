@@ -17,6 +17,8 @@ import numpy as np
 # Scores that differ by rounding alone must tie, whatever the order of summation: average precision jumps
 # where a tie breaks. The vectors are single precision, so 12 decimals lose nothing.
 DECIMALS = 12
+# Beyond these a vector's square is 0 or infinite, though the vector is not.
+_SMALL, _LARGE = 1e-150, 1e150
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,12 @@ def unit_rows(bag: np.ndarray) -> np.ndarray:
     """[n, r] float64, the bag's vectors scaled to length 1; zero vectors stay zero."""
     bag = np.asarray(bag, np.float64)
     norms = np.sqrt(np.einsum("ij,ij->i", bag, bag))
+    odd = ~((norms > _SMALL) & (norms < _LARGE))
+    if odd.any():
+        largest = np.abs(bag[odd]).max(axis=1, initial=0)
+        bag = bag.copy()
+        bag[odd] /= np.where(largest > 0, largest, 1)[:, None]
+        norms[odd] = np.sqrt(np.einsum("ij,ij->i", bag[odd], bag[odd]))
     return bag / np.where(norms > 0, norms, 1)[:, None]
 
 

@@ -129,6 +129,13 @@ def test_unit_rows_leave_their_argument_alone():
     assert bag.tolist() == [[3, 4], [0, 0]]
 
 
+def test_vectors_whose_squares_are_no_numbers_have_a_direction_all_the_same():
+    bag = np.array([[3e300, 4e300], [3e-300, -4e-300], [0, 0], [5e-324, 0]])
+    np.testing.assert_allclose(unit_rows(bag), [[0.6, 0.8], [0.6, -0.8], [0, 0], [1, 0]])
+    assert bag[0].tolist() == [3e300, 4e300]
+    assert similarity_score(bag[:1], np.array([[3.0, 4.0]])) == 1.0
+
+
 PROGRAM = """
 import numpy as np
 from bove.evaluate.alignment import score_pairs
