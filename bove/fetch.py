@@ -4,7 +4,9 @@ Beside an output X lies X.json: the address, size and SHA-256 of what was fetche
 the first download's is recorded there and a later one of the same address must have it too.
 """
 
+import gzip
 import json
+import lzma
 import sys
 import tarfile
 import tempfile
@@ -14,12 +16,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from shutil import copyfileobj
 from typing import IO
 
 from bove.errors import BoveError
 from bove.files import atomic_path, atomic_write, sha256
 
+_PACKED = (zlib.error, lzma.LZMAError, gzip.BadGzipFile, EOFError)
+_DAMAGES = (*_PACKED, zipfile.BadZipFile, tarfile.TarError, RuntimeError)
 TIMEOUT = 60  # seconds without a byte
 
 
@@ -90,11 +93,25 @@ def extract(archive: Path, patterns: tuple[str, ...], folder: Path, name: str | 
             for member in _wanted(names, patterns, name):
                 path = folder / _base(member)
                 with open_member(member) as source, atomic_write(path, "wb") as target:
-                    copyfileobj(source, target, 1 << 20)
+                    for block in _blocks(source, name):
+                        target.write(block)
                 written.append(path)
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, RuntimeError) as e:
-        raise BoveError(f"{name}: damaged or locked archive ({e}); fetch it again") from e
+    except _DAMAGES as e:
+        raise _damaged(name, e) from e
     return written
+
+
+def _blocks(source: IO[bytes], name: str) -> Iterator[bytes]:
+    """What is read of an archive; a fault of that is not one of what is written meanwhile."""
+    try:
+        while block := source.read(1 << 20):
+            yield block
+    except OSError as e:
+        raise _damaged(name, e) from e
+
+
+def _damaged(name: str, error: Exception) -> BoveError:
+    return BoveError(f"{name}: damaged or locked archive ({error}); fetch it again")
 
 
 def _recorded(record: Path, url: str) -> str | None:
@@ -135,7 +152,11 @@ def _opened(archive: Path, name: str) -> Iterator[tuple[list[str], Callable[[str
             yield [info.filename for info in packed.infolist() if not info.is_dir()], packed.open
     elif tarfile.is_tarfile(archive):
         with tarfile.open(archive) as packed:
-            yield [info.name for info in packed if info.isfile()], packed.extractfile
+            names = [info.name for info in packed if info.isfile()]
+            # the sum of what is packed stands at its end, beyond all that the members ask for
+            for _ in _blocks(packed.fileobj, name):
+                pass
+            yield names, packed.extractfile
     else:
         raise BoveError(f"{name}: neither a zip nor a tar archive; leave members out to keep it as one file")
 
@@ -145,9 +166,8 @@ def _wanted(names: list[str], patterns: tuple[str, ...], archive: str) -> list[s
     for pattern in patterns:
         matches = [name for name in names if name == pattern or fnmatchcase(name, pattern)]
         if not matches:
-            raise BoveError(
-                f"{archive}: has no member {pattern}; it has {', '.join(names[:8])}{' …' * (len(names) > 8)}"
-            )
+            some = f"{', '.join(names[:8])}{' …' * (len(names) > 8)}" or "none"
+            raise BoveError(f"{archive}: has no member {pattern}; it has {some}")
         for name in matches:
             path = PurePosixPath(name)
             if path.is_absolute() or ".." in path.parts or "\\" in name:

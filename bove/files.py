@@ -56,11 +56,16 @@ def _unreadable(path: Path, error: OSError | ValueError) -> BoveError:
         return BoveError(f"{path}: is a folder; name a file inside it")
     if isinstance(error, PermissionError):
         return BoveError(f"{path}: may not be read; check its permissions")
-    return BoveError(f"{str(path)!r}: can not be read ({_reason(error)}); check the path")
+    return BoveError(f"{_shown(path)}: can not be read ({_reason(error)}); check the path")
 
 
 def _reason(error: OSError | ValueError) -> str:
     return getattr(error, "strerror", None) or str(error)
+
+
+def _shown(path: Path) -> str:
+    text = str(path)
+    return text if text.isprintable() else repr(text)
 
 
 def check_file(path: str | Path) -> None:
@@ -111,6 +116,10 @@ def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int,
     check_encoding(encoding)
     with open_bytes(path) as stream:
         for number, raw in enumerate(stream, 1):
+            if number == 1 and is_utf_16(raw):
+                raise BoveError(
+                    f"{path}: UTF-16 text; convert it to UTF-8 (such as with: iconv -f UTF-16 -t UTF-8)"
+                )
             try:
                 line = raw.decode(encoding)
             except UnicodeError as e:
@@ -120,9 +129,13 @@ def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int,
             yield number, line.removesuffix("\n").removesuffix("\r")
 
 
+def is_utf_16(start: bytes) -> bool:
+    """Whether a file of text begins as UTF-16 does, with its mark or with two letters of ASCII."""
+    even, odd = start[:4:2], start[1:4:2]
+    return start.startswith(_UTF_16) or (len(odd) == 2 and (not any(even)) != (not any(odd)))
+
+
 def _encoding_error(path, number, raw, encoding, error) -> BoveError:
-    if number == 1 and raw.startswith(_UTF_16):
-        return BoveError(f"{path}: UTF-16 text; convert it to UTF-8 (such as with: iconv -f UTF-16 -t UTF-8)")
     # Some encodings do not say where they failed.
     byte = f"byte 0x{raw[error.start]:02x}" if isinstance(error, UnicodeDecodeError) else "something"
     return BoveError(
@@ -161,7 +174,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     except (OSError, ValueError) as e:
-        raise BoveError(f"{str(path)!r}: can not be written ({_reason(e)}); choose another folder") from e
+        raise BoveError(f"{_shown(path)}: can not be written ({_reason(e)}); choose another folder") from e
     os.close(handle)
     try:
         yield Path(name)

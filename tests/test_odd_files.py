@@ -9,7 +9,7 @@ from bove.bags import Bags
 from bove.cli.main import main
 from bove.errors import BoveError
 from bove.evaluate.scores import read_scores
-from bove.files import atomic_write, open_bytes, sha256
+from bove.files import atomic_write, open_bytes, read_lines, sha256
 from bove.text.vector_files import read_blocks
 
 
@@ -47,6 +47,19 @@ def test_what_is_read_twice_is_no_pipe(tmp_path, capsys):
             read(pipe)
     assert main(["check", str(pipe)]) == 2
     assert "a pipe or a device" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("stated", ["utf-8", "latin-1"])
+def test_utf_16_is_told_with_and_without_its_mark(tmp_path, capsys, encoding, stated):
+    path = tmp_path / "gold"
+    path.write_bytes("4.5\n3\n".encode(encoding))
+    with pytest.raises(BoveError, match="UTF-16 text; convert it to UTF-8"):
+        list(read_lines(path, stated))
+    assert main(["check", str(path)]) == 2
+    assert "UTF-16 text" in capsys.readouterr().out
+    path.write_bytes(b"\0\0\0\0\na\0\n")
+    assert [line for _, line in read_lines(path, stated)] == ["\0" * 4, "a\0"]
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "a\0b"])

@@ -30,6 +30,7 @@ EMPTY_NODE = "empty nodes (no tokens)"
 
 SENT_ID = re.compile(r"#[ \t]*sent_id[ \t]*=[ \t]*(.*?)[ \t]*$")
 _NUMBER = re.compile(r"-?[0-9]{1,18}$")
+_COUNT = re.compile(r"[1-9][0-9]{0,17}")
 _RANGE = re.compile(r"[0-9]+-[0-9]+$")
 _EMPTY_NODE = re.compile(r"[0-9]+\.[0-9]+$")
 Line = tuple[int, str]
@@ -95,18 +96,16 @@ def read_sentences(
     if columns not in ("gold", "predicted"):
         raise BoveError(f"columns {columns!r}: unknown; choose gold or predicted")
     counts = Counter() if counts is None else counts
-    layout, number, tokens, headed, names = None, 0, 0, False, set()
+    layout, number, tokens, headed, ids = None, 0, 0, False, _Ids()
     for comments, rows in blocks(path, encoding, counts):
         place, name = first_comment(SENT_ID, comments)
         if not rows and name is None:
             continue
-        if name in names:
-            note(counts, REPEATED_ID, place)
-        if name is not None:
-            names.add(name)
         if rows and layout is None:
             layout = _find_layout(path, *rows[0], columns)
         number += 1
+        if ids.stood(name, number):
+            note(counts, REPEATED_ID, place or rows[0][0])
         sentence = _sentence(path, name or str(number), rows, layout, counts, strict)
         if not sentence.forms:
             note(counts, NO_TOKENS, rows[0][0] if rows else place)
@@ -118,6 +117,24 @@ def read_sentences(
             f"{path}: none of its {tokens} tokens has a head in the {columns} columns; "
             f"parse the file first, or choose the other columns"
         )
+
+
+class _Ids:
+    """The ids of a file's sentences; those before the first name are 1, 2, … and need no memory."""
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+        self._unnamed = 0
+
+    def stood(self, name: str | None, number: int) -> bool:
+        """Whether an earlier sentence has the id of this one, which is its number where it has no name."""
+        if not (name or self._seen):
+            self._unnamed = number
+            return False
+        own = name or str(number)
+        stood = own in self._seen or bool(_COUNT.fullmatch(own) and int(own) <= self._unnamed)
+        self._seen.add(own)
+        return stood
 
 
 def first_comment(pattern: re.Pattern, comments: Sequence[Line]) -> tuple[int, str | None]:

@@ -175,6 +175,23 @@ def test_a_damaged_archive_leaves_nothing(server, tmp_path, capsys):
     assert _everything_under(tmp_path) == []
 
 
+@pytest.mark.parametrize("kind", ["gz", "xz"])
+def test_a_tar_archive_whose_sum_is_wrong_is_damaged_even_if_its_members_can_be_read(
+    server, tmp_path, capsys, kind
+):
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode=f"w:{kind}") as archive:
+        info = tarfile.TarInfo("x.txt")
+        info.size = 50_000
+        archive.addfile(info, io.BytesIO(os.urandom(info.size)))
+    content = bytearray(packed.getvalue())
+    content[25_000] ^= 255
+    server.files["/a.tar"] = bytes(content)
+    assert _fetch(server, "a.tar", tmp_path / "out", "--member", "x.txt") == 2
+    assert "a.tar: damaged or locked archive (" in capsys.readouterr().err
+    assert _everything_under(tmp_path) == []
+
+
 def test_what_is_no_archive_has_no_members(server, tmp_path, capsys):
     assert _fetch(server, "vectors.bin", tmp_path / "out", "--member", "x") == 2
     assert "neither a zip nor a tar archive" in capsys.readouterr().err

@@ -180,7 +180,7 @@ def test_other_encodings_are_read_when_named(read):
     text = row09(1, "café", "NN", 0, "root").encode("latin-1")
     assert read(text, encoding="latin-1")[0].forms == ("café",)
     for encoding in ("utf-16", "no-such-code", "undefined", "rot13", "a\0b"):
-        with pytest.raises(BoveError, match=r"name one such as latin-1"):
+        with pytest.raises(BoveError, match=r"name another, such as latin-1"):
             read(text, encoding=encoding)
 
 

@@ -108,3 +108,23 @@ def test_a_changed_file_gives_sentences_or_one_clear_error(tmp_path_factory, tex
             assert len(sentence.forms) == len(sentence.tags) == len(sentence.heads) == len(sentence.relations)
             assert all(-1 <= head <= len(sentence.forms) for head in sentence.heads)
     assert {kind: len(places) for kind, places in counts.places.items()} == counts
+
+
+@pytest.mark.parametrize(
+    ("names", "ids", "lines"),
+    [
+        (["2", ""], ["2", "2"], [4]),
+        (["", "1"], ["1", "1"], [4]),
+        ([None, None, "2", "x", None], ["1", "2", "2", "x", "5"], [5]),
+        (["", ""], ["1", "2"], []),
+        (["01", None, "9" * 5000], ["01", "2", "9" * 5000], []),
+    ],
+)
+def test_an_id_may_stand_before_as_the_number_of_a_sentence_without_one(tmp_path, names, ids, lines):
+    row = "1\ta\t_\tX\tX\t_\t0\troot\t_\t_\n\n"
+    text = "".join((f"# sent_id = {name}\n" if name is not None else "") + row for name in names)
+    (tmp_path / "t").write_text(text, encoding="utf-8")
+    counts = Oddities()
+    found = [s.id for s in conll.read_sentences(tmp_path / "t", counts=counts)]
+    assert found == ids
+    assert counts.places.get(conll.REPEATED_ID, []) == lines
