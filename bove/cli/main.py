@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import logging
 import os
+import signal
 import sys
 from importlib import import_module
 
@@ -59,14 +60,25 @@ MODULES = {"training": "training_curves"}
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one stage; a BoveError becomes one line on stderr and exit code 2."""
+    """Run one stage; a BoveError becomes one line on stderr and exit code 2.
+
+    As a command of its own, without arguments given, it ends by a signal in good order: nothing half written
+    is left, and the exit code is 143 or, for ^C, 130.
+    """
+    alone = argv is None
     if argv is None:
         _use_utf8()
         _write_any_text()
+        signal.signal(signal.SIGTERM, _stop)
         argv = sys.argv[1:]
     stage = next((word for word in argv if word in STAGES), None)
     try:
         return _run(stage, argv)
+    except KeyboardInterrupt:
+        if not alone:
+            raise
+        print(f"bove {stage}: stopped", file=sys.stderr)
+        return 130
     except ModuleNotFoundError as e:
         name = (e.name or "").partition(".")[0]
         if name not in EXTRAS:
@@ -76,6 +88,10 @@ def main(argv: list[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 2
+
+
+def _stop(number: int, frame: object) -> None:
+    sys.exit(128 + number)
 
 
 def _run(stage: str | None, argv: list[str]) -> int:
