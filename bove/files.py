@@ -6,12 +6,12 @@ import io
 import os
 import shutil
 import stat
-import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
+from uuid import uuid4
 
 from bove.errors import BoveError
 from bove.utf8 import refusal
@@ -170,22 +170,29 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     """
     path = Path(path)
     check_target(path)
+    # named before it is made, so that whenever a signal comes, it is known what is to go
+    made = path.parent / f".{path.name}.{uuid4().hex[:12]}.tmp"
+    try:
+        _make(made, path)
+        try:
+            yield made
+            made.chmod(0o666 & ~_UMASK)
+            made.replace(path)
+        except OSError as e:
+            raise BoveError(f"{path}: can not be written ({e.strerror or e})") from e
+    except BaseException:
+        with suppress(OSError, ValueError):
+            made.unlink(missing_ok=True)
+        raise
+
+
+def _make(made: Path, path: Path) -> None:
+    """An empty file, and its folder."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        made.touch(mode=0o600, exist_ok=False)
     except (OSError, ValueError) as e:
         raise BoveError(f"{_shown(path)}: can not be written ({_reason(e)}); choose another folder") from e
-    os.close(handle)
-    try:
-        yield Path(name)
-        Path(name).chmod(0o666 & ~_UMASK)
-        Path(name).replace(path)
-    except OSError as e:
-        Path(name).unlink(missing_ok=True)
-        raise BoveError(f"{path}: can not be written ({e.strerror or e})") from e
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def check_target(path: str | Path) -> None:
@@ -212,24 +219,39 @@ def atomic_folder(path: str | Path, replaceable: str) -> Iterator[Path]:
         BoveError: something else lies there, or it can not be written.
     """
     path = Path(path)
-    if path.exists() and not _may_go(path, replaceable):
-        raise BoveError(f"{path}: is there already and something else; choose another name")
+    place = path.parent / f".{path.name}.{uuid4().hex[:12]}.tmp"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        name = tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        _make_folder(place / "new", path, replaceable)
+        yield place / "new"
+        _put(place / "new", path, place / "old")
     except OSError as e:
-        raise BoveError(f"{path}: can not be written ({e.strerror}); choose another folder") from e
-    made = Path(name) / "new"
-    try:
-        made.mkdir()
-        yield made
-        if path.exists():
-            path.replace(Path(name) / "old")
-        made.replace(path)
-    except OSError as e:
-        raise BoveError(f"{path}: can not be written ({e.strerror or e})") from e
+        raise BoveError(f"{_shown(path)}: can not be written ({_reason(e)}); choose another folder") from e
     finally:
-        shutil.rmtree(name, ignore_errors=True)
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _make_folder(made: Path, path: Path, replaceable: str) -> None:
+    """An empty folder, if it may take the place of what lies at the path."""
+    try:
+        other = path.exists() and not _may_go(path, replaceable)
+        if not other:
+            made.mkdir(parents=True)
+    except (OSError, ValueError) as e:
+        raise BoveError(f"{_shown(path)}: can not be written ({_reason(e)}); choose another folder") from e
+    if other:
+        raise BoveError(f"{path}: is there already and something else; choose another name")
+
+
+def _put(made: Path, path: Path, old: Path) -> None:
+    """Move a folder to its place; what lies there is moved away, and back if that fails or is stopped."""
+    try:
+        if path.exists():
+            path.replace(old)
+        made.replace(path)
+    except BaseException:
+        if old.exists() and not path.exists():
+            old.replace(path)
+        raise
 
 
 def _may_go(path: Path, replaceable: str) -> bool:

@@ -1,6 +1,7 @@
 """Names and kinds of files that can not be read: one sentence that says so."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -9,7 +10,7 @@ from bove.bags import Bags
 from bove.cli.main import main
 from bove.errors import BoveError
 from bove.evaluate.scores import read_scores
-from bove.files import atomic_write, open_bytes, read_lines, sha256
+from bove.files import atomic_folder, atomic_write, open_bytes, read_lines, sha256
 from bove.text.vector_files import read_blocks
 
 
@@ -74,3 +75,24 @@ def test_text_that_utf_8_can_not_hold_leaves_nothing(tmp_path):
     with pytest.raises(BoveError, match=said), atomic_write(tmp_path / "out") as stream:
         stream.write("one\na\ud800b\n")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_comes_back_where_another_can_not_take_its_place(tmp_path, monkeypatch):
+    there = tmp_path / "index"
+    there.mkdir()
+    (there / "mark").write_text("old", encoding="utf-8")
+    move = Path.replace
+
+    def fail(path, target):
+        if path.name == "new":
+            raise KeyboardInterrupt
+        return move(path, target)
+
+    with pytest.raises(KeyboardInterrupt), atomic_folder(there, "mark") as made:
+        (made / "mark").write_text("new", encoding="utf-8")
+        monkeypatch.setattr(Path, "replace", fail)
+    assert (there / "mark").read_text(encoding="utf-8") == "old"
+    assert list(tmp_path.iterdir()) == [there]
+    for odd in ("x" * 300, "a\0b"):
+        with pytest.raises(BoveError, match="can not be written"), atomic_folder(tmp_path / odd, "mark"):
+            pass

@@ -85,7 +85,7 @@ def test_rows_of_one_file_are_shared_out_among_subsets(folder, capsys):
         (STS, "--subset one D/a.txt D/a.gs --meaning x=entailment", "datasets.sts.labels: a similarity task"),
         (STS, "--subset one D/a.txt D/a.gs --header", "datasets.sts.subsets.one.gold: its lines are those"),
         (SNLI, "--subset dev D/dev.jsonl --no-header", "datasets.snli.columns: 'sentence1' is a name"),
-        (SNLI, "--subset dev D/dev.jsonl --encoding utf-16", "datasets.snli.encoding: 'utf-16' is unknown"),
+        (SNLI, "--subset dev D/dev.jsonl --encoding utf-16", "datasets.snli.encoding: 'utf-16': unknown"),
     ],
 )
 def test_faults_are_one_line_and_leave_no_file(folder, capsys, start, line, message):
