@@ -226,8 +226,8 @@ def test_names_stay_as_written_and_no_default_key_leaks_into_a_named_configurati
             "configuration: select: alpha~-1: model.alpha: -1.0 is not allowed; allowed: at least 0",
         ),
         (
-            {"select": {"grid": {"dtype": ["a/b {c}\n|d"]}}},
-            "configuration: select: dtype~a/b {c} |d: model.dtype: 'a/b {c}\\n|d' is not allowed;",
+            {"select": {"grid": {"dtype": ["a/b {c}\t|d"]}}},
+            "configuration: select: dtype~a/b {c} |d: model.dtype: 'a/b {c}\\t|d' is not allowed;",
         ),
         (
             {"compare": {"x": {"vectors": {"source": "load", "file": "absent.bin"}}}},
