@@ -15,7 +15,7 @@ from bove.factor.model import Model
 from bove.factor.peers import Peers
 from bove.factor.penalties import PENALTIES
 from bove.factor.training import Checks, TrainingData, findings, make_model
-from bove.files import atomic_write
+from bove.files import atomic_write, check_target
 from bove.text.graphs import load_graphs
 from bove.text.vectors import WordVectors, pretrained_rows
 from bove.text.vocabulary import Vocabulary
@@ -92,6 +92,9 @@ def load_training_data(args, peers: Peers | None = None) -> TrainingData:
     """
     peers = peers or Peers()
     with peers.together():
+        # hours before they are written
+        for path in filter(None, (args.output, args.training_log, args.times)):
+            check_target(path)
         vocabulary, data = _read_training_data(args, (peers.number, peers.count))
     corpus = data.corpus
     graphs, tokens, arcs = peers.sum(np.array([corpus.n_graphs, corpus.n_tokens, len(corpus.arc_relation)]))
