@@ -7,6 +7,8 @@ from bove.errors import BoveError
 from bove.files import check_file, read_lines, sha256
 from bove.text.vectors import write_vectors
 
+_MOST = 2**31 - 1
+
 
 class _Lines:
     """A corpus, one sentence a line, tokens between spaces, that can be read again and again."""
@@ -48,8 +50,8 @@ def train(
     """
     options = {"window": window, "epochs": epochs, "min_count": min_count, "negative": negative}
     for name, value in {"dimensions": dimensions, **options}.items():
-        if value < 1:
-            raise BoveError(f"{name} {value}: out of range; give 1 or more")
+        if not 1 <= value <= _MOST:  # beyond it gensim's thread ends, and gensim waits for it for ever
+            raise BoveError(f"{name} {value}: out of range; give 1 to {_MOST}")
     if not 0 <= seed < 2**32:
         raise BoveError(f"seed {seed}: out of range; give 0 to {2**32 - 1}")
     check_file(source)

@@ -103,8 +103,9 @@ def test_text_without_a_frequent_word_is_refused(tmp_path, capsys, text):
 
 
 @pytest.mark.parametrize("option", ["--dimensions", "--window", "--epochs", "--min-count", "--negative"])
-def test_options_out_of_range_are_refused(tmp_path, capsys, option):
+@pytest.mark.parametrize("value", ["-1", "99999999999"])
+def test_options_out_of_range_are_refused(tmp_path, capsys, option, value):
     raw_text(tmp_path)
-    line = f"vectors train --input {tmp_path}/raw.txt {TRAIN} {option} -1 --output {tmp_path}/v"
+    line = f"vectors train --input {tmp_path}/raw.txt {TRAIN} {option} {value} --output {tmp_path}/v"
     assert main(line.split()) == 2
-    assert f"{option[2:].replace('-', '_')} -1: out of range" in capsys.readouterr().err
+    assert f"{option[2:].replace('-', '_')} {value}: out of range" in capsys.readouterr().err
