@@ -1,6 +1,7 @@
 """The report on a file: what it is, what it holds, what is odd, and whether a run can use it."""
 
 from dataclasses import dataclass, field
+from unicodedata import is_normalized
 
 from bove.oddities import Oddities
 
@@ -77,6 +78,14 @@ def _written(value: Fact) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def in_parts(text: str) -> bool:
+    """Whether letters of a text are written in parts, such as e and an accent, not whole (NFC) as usual.
+
+    Words are looked up as they are written, so that two spellings of one word do not meet.
+    """
+    return not (text.isascii() or is_normalized("NFC", text))
 
 
 def most_frequent(counts, number: int = 8) -> str:

@@ -5,11 +5,12 @@ from array import array
 
 import numpy as np
 
-from bove.check.report import Report
+from bove.check.report import Report, in_parts
 from bove.oddities import note
 from bove.text.vector_files import find_kind, read_blocks
 from bove.text.vectors import DUPLICATE, fault_of_word
 
+PARTS = "words with letters in parts (not NFC), which are others than whole ones"
 ZERO = "vectors of zeros"
 
 
@@ -33,6 +34,8 @@ def check_vectors(report: Report) -> None:
             if fault:
                 note(report.oddities, fault, row)
                 continue
+            if in_parts(word.decode()):
+                note(report.oddities, PARTS, row)
             places.append(row)
             keys.append(int.from_bytes(hashlib.blake2b(word, digest_size=8).digest(), "little"))
         lengths = np.linalg.norm(rows.astype(np.float64), axis=1)
