@@ -45,6 +45,7 @@ test-lowest test-highest: test-%:
 	$(if $(TORCH_INDEX),sed -i '/^nvidia-/d; /^triton==/d' .$*/requirements.txt)
 	$(if $(TORCH_INDEX),.$*/bin/python -m pip install --quiet --index-url "$(TORCH_INDEX)" "$$(grep '^torch==' .$*/requirements.txt)")
 	.$*/bin/python -m pip install --quiet --no-deps -r .$*/requirements.txt
+	.$*/bin/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	PATH="$$PWD/.$*/bin:$$PATH" OMP_NUM_THREADS=1 .$*/bin/python -m pytest
 
 lint: $(STAMP)
