@@ -61,7 +61,9 @@ def run(args: argparse.Namespace) -> None:
 def train(args: argparse.Namespace, peers: Peers) -> None:
     """Train with the processes that there are; the first writes the model."""
     settings = AlsSettings(**{f.name: getattr(args, f.name) for f in fields(AlsSettings)})
-    checks(args).als()
+    check = checks(args)
+    check.als()
+    check.least({"restart_every": 0, "checkpoint_every": 0})
     data = load_training_data(args, peers)
     P = start_properties(data, args.seed, args.dtype)
     checkpoint = Checkpoint(args.output, _key(P, data.corpus, settings, peers), peers)

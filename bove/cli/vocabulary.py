@@ -4,6 +4,7 @@ import argparse
 import logging
 
 from bove.cli.reading import add_strict_argument, read_files
+from bove.errors import BoveError
 from bove.text.vocabulary import UNKNOWN_RELATION, Vocabulary
 from bove.text.vocabulary_counts import build
 from bove.text.words import LOOKUP
@@ -62,8 +63,11 @@ def register(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    sentences = read_files(args.treebank, args.columns, args.encoding, args.strict, "treebank: ")
     thresholds = {"words": args.min_words, "tags": args.min_tags, "relations": args.min_relations}
+    for name, least in thresholds.items():
+        if least < 1:
+            raise BoveError(f"--min-{name} {least}: must be at least 1")
+    sentences = read_files(args.treebank, args.columns, args.encoding, args.strict, "treebank: ")
     options = {name: getattr(args, name) for name in OPTIONS}
     vocabulary = build(sentences, thresholds, options)
     _log_vocabulary(vocabulary)

@@ -251,6 +251,8 @@ def test_the_baseline_has_the_words_that_have_a_vector_and_no_others(built):
         (["--alpha", -1], "--alpha -1.0: must be"),
         (["--lambda-E", "nan"], "--lambda-E nan"),
         (["--e-energy", 2], "at most 1"),
+        (["--restart-every", -1], "--restart-every -1: must be at least 0"),
+        (["--checkpoint-every", -1], "--checkpoint-every -1: must be at least 0"),
         (["--p-penalty", "nuclear"], "--p-penalty nuclear: no penalty for P; choose l2 or l1"),
         (["--r-penalty", "L1"], "no penalty for R; choose l2, l1, nuclear or nuclear-shrink"),
         (["--graphs", "nowhere"], "nowhere: no such file"),

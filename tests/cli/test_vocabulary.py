@@ -104,6 +104,12 @@ def test_a_fault_is_one_line_and_leaves_no_file(treebank, tmp_path, capsys):
     assert [path.name for path in tmp_path.iterdir()] == ["train.conll"]
 
 
+@pytest.mark.parametrize("name", ["--min-words", "--min-tags", "--min-relations"])
+def test_no_threshold_is_below_1(treebank, tmp_path, name, capsys):
+    assert main([*arguments(treebank, tmp_path / "v.json", "--columns gold"), name, "0"]) == 2
+    assert f"{name} 0: must be at least 1" in capsys.readouterr().err and not (tmp_path / "v.json").exists()
+
+
 @pytest.mark.parametrize("missing", ["--columns", "--min-words", "--lookup"])
 def test_what_the_configuration_owns_has_no_default(treebank, tmp_path, missing, capsys):
     words = arguments(treebank, tmp_path / "v.json", "--columns gold")
