@@ -4,7 +4,8 @@
 # make lint    check style, types and workflow
 # make docs    make the manual, a site in site/ that needs no network
 # make bench   measure speed and memory; RUN=results/NAME measures inference on that run's model
-# make fuzz    feed damaged files to a reader: READER=conll SECONDS=120; tests/every_reader.py lists them
+# make fuzz    feed damaged files to a reader: READER=conll SECONDS=120; tests/every_reader.py lists them, and
+#              tests/found_inputs.py keeps what was found as tests
 # make test-lowest, make test-highest  run the tests with the oldest or newest versions that pyproject.toml allows
 # Each makes the virtual environment .venv first, once. `make demo CORES=4` uses four cores.
 

@@ -2,6 +2,7 @@
 
 import pytest
 from every_reader import READERS
+from found_inputs import kept
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reader_seeds import seeds
@@ -33,6 +34,16 @@ def test_sound_files_are_read(sound, name, tmp_path):
         # a treebank has other columns; a workflow's model has its names elsewhere; changes are no whole
         alone = ("has a head", "names lie elsewhere", "is missing; add it", "none of the kinds")
         assert refused is None or any(part in refused for part in alone)
+
+
+FOUND = kept()
+
+
+@pytest.mark.parametrize("name", sorted({path.partition("/")[0] for path in FOUND}))
+def test_what_fuzzing_has_found_gives_a_result_or_one_clear_error(name, tmp_path):
+    for path, content in FOUND.items():
+        if path.startswith(f"{name}/"):
+            read(name, tmp_path / "file", content)
 
 
 ODD = [b"\xff", b"\x00", b"\r", b"\n\n", b"\t", b'"', b"{", b"[" * 3000, b"9" * 5000, b"nan", b"1e999", b"-1"]
