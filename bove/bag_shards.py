@@ -113,7 +113,7 @@ def gather(paths: Sequence[str | Path], layout: Layout, output: str | Path) -> N
     """
     opened = {path: Bags.open(path) for path in paths}
     for path, bags in opened.items():
-        if SHARD not in bags.metadata:
+        if not {SHARD, "system", "model_hash"} <= bags.metadata.keys():
             raise BoveError(f"{path}: no shard; give files that `bove infer --shard` wrote")
         if bags.metadata.get(_INPUTS) != layout.inputs:
             raise BoveError(f"{path}: a shard of other graphs or tokens than these; infer these again")

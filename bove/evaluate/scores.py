@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from bove.errors import BoveError
+from bove.evaluate.metrics import METRICS
 from bove.files import atomic_write, check_file
 
 FORMAT = "bove-scores"
@@ -145,6 +146,8 @@ def _one_value(path, table, name) -> str:
 
 
 def _check(path, scores: Scores) -> None:
+    if scores.task not in METRICS:
+        raise BoveError(f"{path}: task {scores.task!r}, not one of {', '.join(METRICS)}; {_AGAIN}")
     for system, values in scores.values.items():
         if not np.isfinite(values[scores.scored]).all():
             raise BoveError(f"{path}: a scored pair has no score by '{system}'; {_AGAIN}")
