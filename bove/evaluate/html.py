@@ -49,7 +49,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[str]:
         if heading := re.match(r"(#{1,6}) +(.*)$", line):
             level, i = len(heading[1]), i + 1
             yield f"<h{level}>{inline(heading[2])}</h{level}>"
-        elif line.startswith("|") and i + 1 < len(lines) and _RULE.match(lines[i + 1].strip()):
+        elif line.startswith("|") and i + 1 < len(lines) and _RULE.match(lines[i + 1].rstrip()):
             end = _end(lines, i, lambda text: text.startswith("|"))
             yield _table(lines[i:end])
             i = end
