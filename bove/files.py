@@ -116,10 +116,8 @@ def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int,
     check_encoding(encoding)
     with open_bytes(path) as stream:
         for number, raw in enumerate(stream, 1):
-            if number == 1 and is_utf_16(raw):
-                raise BoveError(
-                    f"{path}: UTF-16 text; convert it to UTF-8 (such as with: iconv -f UTF-16 -t UTF-8)"
-                )
+            if number == 1:
+                refuse_utf_16(path, raw)
             try:
                 line = raw.decode(encoding)
             except UnicodeError as e:
@@ -129,10 +127,11 @@ def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int,
             yield number, line.removesuffix("\n").removesuffix("\r")
 
 
-def is_utf_16(start: bytes) -> bool:
-    """Whether a file of text begins as UTF-16 does, with its mark or with two letters of ASCII."""
+def refuse_utf_16(path: str | Path, start: bytes) -> None:
+    """BoveError where a file of text begins as UTF-16 does, with its mark or with two letters of ASCII."""
     even, odd = start[:4:2], start[1:4:2]
-    return start.startswith(_UTF_16) or (len(odd) == 2 and (not any(even)) != (not any(odd)))
+    if start.startswith(_UTF_16) or (len(odd) == 2 and (not any(even)) != (not any(odd))):
+        raise BoveError(f"{path}: UTF-16 text; convert it to UTF-8 (such as with: iconv -f UTF-16 -t UTF-8)")
 
 
 def _encoding_error(path, number, raw, encoding, error) -> BoveError:
@@ -233,13 +232,11 @@ def atomic_folder(path: str | Path, replaceable: str) -> Iterator[Path]:
 def _make_folder(made: Path, path: Path, replaceable: str) -> None:
     """An empty folder, if it may take the place of what lies at the path."""
     try:
-        other = path.exists() and not _may_go(path, replaceable)
-        if not other:
-            made.mkdir(parents=True)
+        if path.exists() and not _may_go(path, replaceable):
+            raise BoveError(f"{path}: is there already and something else; choose another name")
+        made.mkdir(parents=True)
     except (OSError, ValueError) as e:
         raise BoveError(f"{_shown(path)}: can not be written ({_reason(e)}); choose another folder") from e
-    if other:
-        raise BoveError(f"{path}: is there already and something else; choose another name")
 
 
 def _put(made: Path, path: Path, old: Path) -> None:

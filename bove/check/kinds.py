@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 
 from bove.errors import BoveError
-from bove.files import is_utf_16, open_bytes
+from bove.files import open_bytes, refuse_utf_16
 
 # Names of kinds, each with what it is in words.
 KINDS = {
@@ -66,8 +66,7 @@ def _binary_kind(path, head: bytes) -> str | None:
         return "arrays"
     if re.match(rb"[0-9]+[ \t][0-9]+[ \t\r]*\n", head):
         return "vectors"
-    if is_utf_16(head):
-        raise BoveError(f"{path}: UTF-16 text; convert it to UTF-8 (such as with: iconv -f UTF-16 -t UTF-8)")
+    refuse_utf_16(path, head)
     if b"\0" in head:
         raise BoveError(f"{path}: binary, of no kind that BoVE reads ({', '.join(KINDS.values())})")
     return None

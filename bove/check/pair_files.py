@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from bove.check.report import Report, in_parts, most_frequent
+from bove.check.report import IN_PARTS, Report, in_parts, most_frequent
 from bove.errors import BoveError
 from bove.files import read_lines
 from bove.oddities import note
@@ -12,7 +12,7 @@ from bove.text.pair_forms import NO_LABEL, Form
 from bove.text.pairs import Pair, read_pairs
 from bove.text.tokens import normalise
 
-PARTS = "pairs with letters in parts (not NFC), whose words are others than whole ones"
+PARTS = f"pairs {IN_PARTS}, whose words are others than whole ones"
 BLANK = "lines without a score, whose pairs are not scored"
 EMPTY = "pairs with an empty sentence"
 SAME = "pairs of one sentence with itself"

@@ -5,6 +5,8 @@ from unicodedata import is_normalized
 
 from bove.oddities import Oddities
 
+IN_PARTS = "with letters in parts (not NFC)"  # what is said where `in_parts` holds
+
 Fact = str | int | float | dict
 
 

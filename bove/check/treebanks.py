@@ -3,7 +3,7 @@
 from collections import Counter
 from itertools import compress, zip_longest
 
-from bove.check.report import Report, in_parts, most_frequent
+from bove.check.report import IN_PARTS, Report, in_parts, most_frequent
 from bove.errors import BoveError
 from bove.files import read_lines
 from bove.text.conll import read_sentences
@@ -32,9 +32,7 @@ def check_treebank(report: Report, columns: str, encoding: str) -> None:
     report.facts |= found.facts()
     parts = sum(count for form, count in found.forms.items() if in_parts(form))
     if parts:
-        report.remarks.append(
-            f"{parts} tokens with letters in parts (not NFC), which are others than whole ones"
-        )
+        report.remarks.append(f"{parts} tokens {IN_PARTS}, which are others than whole ones")
     if not found.sizes:
         raise BoveError(f"{report.path}: no sentences; give a file with rows of numbered tokens")
     if report.kind == "CoNLL-2009 treebank":

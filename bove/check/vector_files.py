@@ -5,12 +5,12 @@ from array import array
 
 import numpy as np
 
-from bove.check.report import Report, in_parts
+from bove.check.report import IN_PARTS, Report, in_parts
 from bove.oddities import note
 from bove.text.vector_files import find_kind, read_blocks
 from bove.text.vectors import DUPLICATE, fault_of_word
 
-PARTS = "words with letters in parts (not NFC), which are others than whole ones"
+PARTS = f"words {IN_PARTS}, which are others than whole ones"
 ZERO = "vectors of zeros"
 
 

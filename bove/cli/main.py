@@ -66,7 +66,7 @@ def main(argv: list[str] | None = None) -> int:
     is left, and the exit code is 143 or, for ^C, 130.
     """
     alone = argv is None
-    if argv is None:
+    if alone:
         _use_utf8()
         _write_any_text()
         signal.signal(signal.SIGTERM, _stop)
