@@ -21,7 +21,7 @@ from typing import IO
 from bove.errors import BoveError
 from bove.files import atomic_path, atomic_write, sha256
 
-_PACKED = (zlib.error, lzma.LZMAError, gzip.BadGzipFile, EOFError)
+_PACKED = (zlib.error, lzma.LZMAError, gzip.BadGzipFile, EOFError, MemoryError, OverflowError)
 _DAMAGES = (*_PACKED, zipfile.BadZipFile, tarfile.TarError, RuntimeError)
 TIMEOUT = 60  # seconds without a byte
 

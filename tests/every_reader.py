@@ -1,7 +1,9 @@
 """Every reader of files, each a function of a path: it gives a result or a BoveError, and nothing else."""
 
 import os
+import shutil
 import tempfile
+import warnings
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -11,26 +13,31 @@ import numpy as np
 from bove import bag_shards
 from bove.api.corpus import Corpus
 from bove.api.estimator import BoVE
+from bove.api.graph import Graph
 from bove.api.readers import read_json_lines, read_triples, write_json_lines
 from bove.bags import Bags
 from bove.check.kinds import find_kind
+from bove.cli.als_checkpoint import Checkpoint
 from bove.cli.figures.iterations import read_iterations
 from bove.cli.figures.results import read_results
 from bove.cli.main import main as bove
 from bove.cli.notes import read_notes
 from bove.cli.overview import parser_page
 from bove.config import load, resolve
+from bove.errors import BoveWarning
 from bove.evaluate.html import page
 from bove.evaluate.results import results_of
 from bove.evaluate.scores import read_scores
 from bove.evaluate.search import search
 from bove.evaluate.training_runs import read_run
 from bove.factor.model import Model
+from bove.factor.peers import Peers
+from bove.fetch import extract
 from bove.runs import SCHEMA
 from bove.text import parse_shards
-from bove.text.conll import read_sentences
+from bove.text.conll import Sentence, read_sentences
 from bove.text.conventions import Conventions
-from bove.text.graphs import load_graphs
+from bove.text.graphs import encode, load_graphs
 from bove.text.own_parses import match_parses
 from bove.text.pair_files import read_pair_file
 from bove.text.pair_forms import Form
@@ -43,6 +50,7 @@ _TEMPORARY = tempfile.TemporaryDirectory(prefix="bove-readers-")  # removed at t
 FOLDER = Path(_TEMPORARY.name)
 # What own trees and shards are asked for.
 IDS, TEXTS = ("a-1.1", "a-1.2"), ("Dogs bark", "")
+SENTENCE = Sentence("a", ("Dogs", "bark", "3", "."), ("NNS", "VBP", "CD", "."), (2, 0, 2, 2), ("SBJ",) * 4)
 LAYOUT = bag_shards.Layout(IDS, np.arange(2), np.arange(2), np.array([2, 0]), "inputs")
 
 
@@ -123,6 +131,44 @@ def bags(path: Path) -> None:
         assert np.isfinite(hits.scores).all()
 
 
+def vocabulary(path: Path) -> None:
+    """A vocabulary, which then numbers what a sentence has."""
+    encode([SENTENCE], Vocabulary.load(path))
+
+
+def graphs(path: Path) -> None:
+    """Graphs, whole and the second half as one of two processes reads it."""
+    load_graphs(path).distinct()
+    load_graphs(path, (1, 2)).distinct()
+
+
+def model(path: Path) -> None:
+    """A model, with its matrices as a whole."""
+    found = Model.load(path)
+    assert found.dense_relations().shape == (len(found.relation_names), found.rank, found.rank)
+
+
+def estimator(path: Path) -> None:
+    """A model with its names, which then infers the bag of a graph."""
+    found = BoVE.load(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BoveWarning)
+        (bag,) = found.transform([Graph((("word:dog",), ("new",)), (("SBJ", 0, 1),))])
+    assert bag.shape[0] == 2
+
+
+def checkpoint(path: Path) -> None:
+    """Where a training stands; a damaged one is none."""
+    shutil.copyfile(path, FOLDER / "model.checkpoint")
+    Checkpoint(FOLDER / "model", "key", Peers()).load()
+
+
+def archive(path: Path) -> None:
+    """All members of an archive."""
+    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+        extract(path, ("*",), Path(folder))
+
+
 def config(path: Path) -> None:
     """A configuration, checked against the schema."""
     resolve(load([path], SCHEMA), SCHEMA)
@@ -151,10 +197,12 @@ READERS: dict[str, Callable[[Path], object]] = {
     "pairs": read_pairs,
     "json-graphs": json_graphs,
     "triples": triples,
-    "vocabulary": Vocabulary.load,
-    "graphs": load_graphs,
-    "model": Model.load,
-    "estimator": BoVE.load,
+    "vocabulary": vocabulary,
+    "graphs": graphs,
+    "model": model,
+    "estimator": estimator,
+    "checkpoint": checkpoint,
+    "archive": archive,
     "bags": bags,
     "bag-shards": lambda path: bag_shards.gather([path], LAYOUT, FOLDER / "bags"),
     "reports": lambda path: bag_shards.gather_reports([path], LAYOUT, np.array([2, 0]), FOLDER / "report"),

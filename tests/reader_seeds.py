@@ -1,5 +1,9 @@
 """Sound files for every reader, from which files are changed that may not be."""
 
+import gzip
+import io
+import tarfile
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +14,9 @@ from every_reader import FOLDER, IDS, LAYOUT, READERS, TEXTS
 from bove.api.estimator import BoVE
 from bove.api.readers import read_json_lines
 from bove.bag_shards import ShardWriter
+from bove.cli.als_checkpoint import Checkpoint
+from bove.factor.als import AlsState
+from bove.factor.peers import Peers
 from bove.text.conll import Sentence
 from bove.text.parse_shards import write_shard
 
@@ -78,7 +85,35 @@ def _estimator(path: Path) -> None:
     BoVE(rank=2, alpha=1, lambda_P=0.1, lambda_E=0.1, max_rounds=2).fit(graphs).save(path)
 
 
-MADE = {"parse-shards": _shard_of_parsing, "bag-shards": _shard_of_bags, "estimator": _estimator}
+def _checkpoint(path: Path) -> None:
+    rng = np.random.default_rng(0)
+    state = AlsState(
+        *(rng.random(shape, np.float32) for shape in ((3, 2), (1, 2, 2), (4, 2))), 1, ({"total": 1.0},)
+    )
+    Checkpoint(path.parent / "trained", "key", Peers()).save(state, (0.5,))
+    (path.parent / "trained.checkpoint").replace(path)
+
+
+def _archives() -> tuple[bytes, ...]:
+    """A tar archive, the same packed, and a zip archive with a member that is packed."""
+    tar, packed = io.BytesIO(), io.BytesIO()
+    with tarfile.open(fileobj=tar, mode="w") as archive:
+        for name, content in (("a/b.txt", b"text\n" * 9), ("a/é", b"")):
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("a/b.txt", "text\n" * 9, zipfile.ZIP_DEFLATED)
+        archive.writestr("a/é", "x")
+    return tar.getvalue(), gzip.compress(tar.getvalue(), mtime=0), packed.getvalue()
+
+
+MADE = {
+    "parse-shards": _shard_of_parsing,
+    "bag-shards": _shard_of_bags,
+    "estimator": _estimator,
+    "checkpoint": _checkpoint,
+}
 
 
 def seeds() -> dict[str, list[bytes]]:
@@ -93,5 +128,6 @@ def seeds() -> dict[str, list[bytes]]:
         if name in MADE:
             MADE[name](FOLDER / "made")
             found[name].append((FOLDER / "made").read_bytes())
+    found["archive"] += _archives()
     every = [content for contents in found.values() for content in contents]
     return found | {"kinds": every, "check": every}

@@ -1,6 +1,9 @@
 """Every reader meets any bytes with a result or with one clear error; a sound file it reads."""
 
+from random import Random
+
 import pytest
+from changed_parts import change
 from every_reader import READERS
 from found_inputs import kept
 from hypothesis import given, settings
@@ -32,7 +35,14 @@ def test_sound_files_are_read(sound, name, tmp_path):
     for content in sound[name]:
         refused = read(name, tmp_path / "file", content)
         # a treebank has other columns; a workflow's model has its names elsewhere; changes are no whole
-        alone = ("has a head", "names lie elsewhere", "is missing; add it", "none of the kinds")
+        alone = (
+            "has a head",
+            "names lie elsewhere",
+            "is missing; add it",
+            "of no kind",
+            "none of the kinds",
+            "zip",
+        )
         assert refused is None or any(part in refused for part in alone)
 
 
@@ -60,3 +70,28 @@ def test_any_bytes_give_a_result_or_one_clear_error(sound, tmp_path_factory, nam
         odd = data.draw(st.sampled_from(ODD) | st.binary(max_size=2))
         content = content[:start] + odd + content[start + data.draw(st.integers(0, 3)) :]
     read(name, tmp_path_factory.getbasetemp() / "file", content)
+
+
+PARTED = [
+    "mapped",
+    "json-graphs",
+    "vocabulary",
+    "graphs",
+    "model",
+    "estimator",
+    "checkpoint",
+    "archive",
+    "bags",
+]
+PARTED += ["bag-shards", "scores", "accuracy", "notes", "pairs", "snli", "kinds", "check"]
+
+
+@pytest.mark.parametrize("name", PARTED)
+def test_odd_parts_in_a_sound_file_give_a_result_or_one_clear_error(sound, name, tmp_path):
+    chance, changes = Random(0), 0
+    for _ in range(150):
+        content = chance.choice(sound[name])
+        changed = change(content, chance)
+        changes += changed != content
+        read(name, tmp_path / "file", changed)
+    assert changes > 30

@@ -81,9 +81,6 @@ def _model(report) -> None:
         "vocabulary": found.vocabulary_hash,
         "hash": found.hash,
     }
-    matrices = (found.relations.U, found.relations.V) if low else (found.relations,)
-    if not all(np.isfinite(array).all() for array in (found.properties, *matrices)):
-        raise BoveError(f"{report.path}: a model with values that are not finite; train it again")
 
 
 def _bags(report) -> None:

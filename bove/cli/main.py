@@ -10,7 +10,7 @@ from importlib import import_module
 
 from bove._version import __version__
 from bove.cli.arguments import check_arguments
-from bove.errors import BoveError
+from bove.errors import BoveError, visible
 from bove.utf8 import refusal
 
 STAGES = {
@@ -129,7 +129,7 @@ def _sentence(error: Exception) -> str:
 
 def _say(stage: str, text: str) -> None:
     """One line on stderr, and in the log's file."""
-    print(f"bove {stage}: {' '.join(text.split())}", file=sys.stderr)
+    print(f"bove {stage}: {visible(' '.join(text.split()))}", file=sys.stderr)
     for handler in logging.getLogger("bove").handlers:
         if isinstance(handler, _LogFile):
             with contextlib.suppress(BoveError):
@@ -211,6 +211,14 @@ class _LogFile(logging.FileHandler):
         ) from error
 
 
+class _Visible(logging.Formatter):
+    """Names that stand in a file steer no terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, or the lines, of a record."""
+        return visible(super().format(record))
+
+
 def _set_logging(path: str | None, level: int) -> None:
     log = logging.getLogger("bove")
     log.setLevel(level)
@@ -227,7 +235,7 @@ def _set_logging(path: str | None, level: int) -> None:
         except OSError as e:
             raise BoveError(f"--log {path}: can not be written ({e.strerror}); choose another file") from e
     for handler in log.handlers:
-        handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+        handler.setFormatter(_Visible("%(asctime)s %(message)s", "%H:%M:%S"))
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> None:
 def _train(args, peers: Peers) -> None:
     model = Model.load(args.model)
     trainer = model.hyperparameters.get("trainer")
-    if trainer not in TRAINERS:
+    if not isinstance(trainer, str) or trainer not in TRAINERS:
         raise BoveError(f"{args.model}: trained by {trainer!r}; known: {', '.join(TRAINERS)}")
     if Vocabulary.load(args.vocabulary).hash != model.vocabulary_hash:
         raise BoveError(f"{args.vocabulary}: not the vocabulary of {args.model}; give that one")

@@ -7,14 +7,19 @@ format, the SHA-256 of the pair file and each system's model hash. The same scor
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bove.errors import BoveError
 from bove.evaluate.metrics import METRICS
 from bove.files import atomic_write, check_file
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FORMAT = "bove-scores"
 VERSION = "1"
@@ -63,22 +68,38 @@ def write_scores(scores: Scores, path: str | Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    n, text = len(scores.ids), pa.string()
-    columns = {"id": pa.array(scores.ids, text)}
-    columns |= {name: pa.array([getattr(scores, name)] * n, text) for name in _SHARED}
-    columns |= {"subset": pa.array(scores.subsets, text), "gold": pa.array(scores.gold, text)}
-    columns["scored"] = pa.array(scores.scored, pa.bool_())
-    for name, lengths in zip(_LENGTHS, np.asarray(scores.lengths, np.int32).T, strict=True):
-        columns[name] = pa.array(lengths, pa.int32(), mask=~scores.scored)
+    n, absent = len(scores.ids), ~scores.scored
+    columns = {"id": scores.ids, **{name: [getattr(scores, name)] * n for name in _SHARED}}
+    columns |= {"subset": scores.subsets, "gold": scores.gold, "scored": scores.scored}
+    columns |= dict(zip(_LENGTHS, np.asarray(scores.lengths, np.int32).T, strict=True))
     metadata = {"format": FORMAT, "version": VERSION, "pairs_sha256": scores.pairs_sha256}
     for name, values in scores.values.items():
-        columns[f"score:{name}"] = pa.array(values, pa.float64(), mask=~scores.scored)
-        columns[f"empty:{name}"] = pa.array(scores.empty[name], pa.bool_())
+        columns |= {f"score:{name}": values, f"empty:{name}": scores.empty[name]}
         metadata[f"model_hash:{name}"] = scores.model_hashes[name]
+    types = _types(scores.values)
+    made = {
+        name: pa.array(values, types[name], mask=absent if _is_null_unscored(name) else None)
+        for name, values in columns.items()
+    }
     stream = pa.BufferOutputStream()
-    pq.write_table(pa.table(columns).replace_schema_metadata(metadata), stream, compression="zstd")
+    pq.write_table(pa.table(made).replace_schema_metadata(metadata), stream, compression="zstd")
     with atomic_write(path, "wb") as file:
         file.write(stream.getvalue())
+
+
+def _types(systems: Iterable[str]) -> dict[str, "pa.DataType"]:
+    """Of every column, by its name."""
+    import pyarrow as pa
+
+    types = dict.fromkeys(("id", *_SHARED, "subset", "gold"), pa.string()) | {"scored": pa.bool_()}
+    types |= dict.fromkeys(_LENGTHS, pa.int32())
+    for system in systems:
+        types |= {f"score:{system}": pa.float64(), f"empty:{system}": pa.bool_()}
+    return types
+
+
+def _is_null_unscored(name: str) -> bool:
+    return name in _LENGTHS or name.startswith("score:")
 
 
 def read_scores(path: str | Path) -> Scores:
@@ -96,10 +117,12 @@ def _read(path) -> Scores:
     table, metadata = _read_table(path)
     names = table.column_names
     systems = [name.removeprefix("score:") for name in names if name.startswith("score:")]
-    wanted = ["id", *_SHARED, "subset", "gold", "scored", *_LENGTHS, *(f"empty:{s}" for s in systems)]
-    for name in wanted:
-        if name not in names:
-            raise BoveError(f"{path}: has no column '{name}'; {_AGAIN}")
+    for name, kind in _types(systems).items():
+        if names.count(name) != 1:
+            raise BoveError(f"{path}: has no column '{name}', or has it twice; {_AGAIN}")
+        empty = table[name].null_count and name != "gold" and not _is_null_unscored(name)
+        if table[name].type != kind or empty:
+            raise BoveError(f"{path}: column '{name}' is not of {kind}, or has cells without; {_AGAIN}")
     shared = {name: _one_value(path, table, name) for name in _SHARED}
     scores = Scores(
         **shared,

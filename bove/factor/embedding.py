@@ -86,7 +86,7 @@ class Inference:
                     f"rank {model.rank}; encode the sentences with the model's vectors"
                 )
             P = np.concatenate([P, corpus.extra.astype(P.dtype)])
-        alpha, lambda_E = model.hyperparameters["alpha"], model.hyperparameters["lambda_E"]
+        alpha, lambda_E = model.weight("alpha"), model.weight("lambda_E")
         if system == "properties-only":
             none = LowRank(
                 np.zeros((model.rank, 0), P.dtype), np.zeros((model.rank, 0), P.dtype), np.zeros(0, int)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -114,25 +115,48 @@ class Model:
             same = model.hash == metadata.get("hash")
         except KeyError as e:
             raise BoveError(f"{path}: a model file that lacks {e}; train the model again") from e
-        except (ValueError, TypeError, AttributeError) as e:
+        except (ValueError, TypeError, AttributeError, RecursionError) as e:
             raise BoveError(f"{path}: a model file with a damaged part ({e}); train the model again") from e
         if not same:
             raise BoveError(f"{path}: the model's content does not match its hash; train it again")
-        if not model._fits():
+        if not (model._fits() and model._is_told()):
             raise BoveError(f"{path}: a model whose parts do not fit together; train it again")
+        if not all(np.isfinite(array).all() for array in model._arrays().values()):
+            raise BoveError(f"{path}: a model with values that are not finite; train it again")
         return model
 
     def _fits(self) -> bool:
-        """Whether P, R and their names agree in number; the hash vouches for the values."""
-        c, r, d = len(self.properties), self.rank, len(self.relation_names)
-        if isinstance(self.relations, LowRank):
-            U, V, ranks = self.relations.U, self.relations.V, self.relations.ranks
-            fits = len(ranks) == d and U.shape == V.shape == (r, int(ranks.sum()))
+        """Whether P and R are matrices of one type, and agree with their names in number."""
+        P, R, d = self.properties, self.relations, len(self.relation_names)
+        if P.ndim != 2 or P.dtype.name not in ("float32", "float64"):
+            return False
+        c, r = P.shape
+        if isinstance(R, LowRank):
+            fits = R.ranks.shape == (d,) and R.ranks.dtype.kind in "iu" and bool((R.ranks >= 0).all())
+            fits = fits and R.U.shape == R.V.shape == (r, int(R.ranks.sum()))
+            types = {R.U.dtype, R.V.dtype}
         else:
-            fits = self.relations.shape == (d, r, r)
-        fits = fits and len(self.property_names) in (0, c)
+            fits, types = R.shape == (d, r, r), {R.dtype}
+        return (
+            fits and types == {P.dtype} and self.frozen.shape == (c,) and len(self.property_names) in (0, c)
+        )
+
+    def _is_told(self) -> bool:
+        """Whether what stands beside P and R is of the kinds that it has to be."""
+        names = all(isinstance(name, str) for name in self.relation_names)
+        tables = isinstance(self.hyperparameters, dict) and isinstance(self.versions, dict)
         rows = [row for ends in self.groups.values() for row in ends]
-        return fits and len(self.frozen) == c and all(isinstance(x, int) and 0 <= x <= c for x in rows)
+        c, pairs = len(self.properties), all(len(ends) == 2 for ends in self.groups.values())
+        return names and tables and pairs and all(type(x) is int and 0 <= x <= c for x in rows)
+
+    def weight(self, name: str) -> float:
+        """What a weight of the loss, alpha or lambda_E, was in training; BoveError where that is not told."""
+        value = self.hyperparameters.get(name)
+        if type(value) not in (int, float) or not 0 <= value < math.inf:
+            raise BoveError(
+                f"the model's {name} is {value!r}, no number of at least 0; train the model again"
+            )
+        return value
 
     def check(self, corpus: GraphCorpus, name: str) -> None:
         """Raise BoveError where graphs (called `name` in the message) were encoded by another vocabulary."""

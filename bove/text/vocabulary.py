@@ -15,6 +15,7 @@ reads like a replacement's name (NB, PUNCT, UNKNOWN_…) is never a word of its 
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -186,15 +187,13 @@ class Vocabulary:
             raise BoveError(f"{path}: JSON, but not a vocabulary; give the file that `bove vocabulary` wrote")
         if content.get("version") != 1:
             raise BoveError(f"{path}: vocabulary version {content.get('version')}, not 1; make it again")
-        try:
-            lists = {name: tuple(content[name]) for name in _LISTS}
-            vocabulary = cls(
-                **lists, **{name: content[name] for name in ("thresholds", "options", "coverage")}
-            )
-            same = vocabulary.hash == content["hash"]
-        except (KeyError, TypeError, ValueError) as e:
-            raise BoveError(f"{path}: a vocabulary with parts missing ({e}); make it again") from e
-        if not same:
+        if missing := [name for name in (*_LISTS, *_TABLES, "hash") if name not in content]:
+            raise BoveError(f"{path}: a vocabulary that lacks {missing[0]!r}; make it again")
+        if not _is_sound(content):
+            raise BoveError(f"{path}: a vocabulary whose parts do not fit together; make it again")
+        lists = {name: tuple(content[name]) for name in _LISTS}
+        vocabulary = cls(**lists, **{name: content[name] for name in _TABLES})
+        if vocabulary.hash != content["hash"]:
             raise BoveError(f"{path}: changed since it was written (its hash differs); make it again")
         return vocabulary
 
@@ -209,6 +208,47 @@ _LISTS = (
     "rare_tags",
     "rare_relations",
 )
+_TABLES = ("thresholds", "options", "coverage")
+
+
+def _is_sound(content: dict) -> bool:
+    """Whether all parts of a vocabulary's file are of their types and fit together."""
+    counts = [name for name in _LISTS if name.endswith("_counts")]
+    typed = all(
+        isinstance(content[name], list)
+        and all(type(x) is int if name in counts else _is_text(x) for x in content[name])
+        for name in _LISTS
+    )
+    if not typed or not all(isinstance(content[name], dict) for name in _TABLES):
+        return False
+    for name in counts:
+        names = content[name.replace("_counts", "s")]
+        if not len(names) == len(set(names)) == len(content[name]):
+            return False
+    lookup = content["options"].get("lookup")
+    return (
+        isinstance(lookup, list)
+        and all(isinstance(route, str) and route in VARIANTS for route in lookup)
+        and all(type(content["options"].get(name)) is bool for name in _SWITCHES[:3])
+        and all(type(content["options"].get(name, True)) is bool for name in _SWITCHES[3:])
+        and (not content["options"]["adjacency"] or content["relations"][-1:] == [ADJACENCY])
+        and all(type(content["thresholds"].get(name)) is int for name in ("words", "tags", "relations"))
+        and _adds_up(content["coverage"])
+    )
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and not re.search("[\ud800-\udfff]", value)
+
+
+def _adds_up(coverage: dict) -> bool:
+    """Whether the tokens by route, where they are told, are as many as there are."""
+    total, routes = coverage.get("tokens", 0), coverage.get("tokens_by_route", {})
+    counted = isinstance(routes, dict) and all(type(n) is int and n > 0 for n in routes.values())
+    return type(total) is int and counted and sum(routes.values()) == total
+
+
+_SWITCHES = ("numbers", "punctuation", "adjacency", "tags", "dependencies")
 
 
 def form_class(form: str, options: dict) -> str | None:

@@ -4,21 +4,28 @@
 
 READER is one of READERS in tests/every_reader.py. An input that fails is written to .fuzz/crash-…; further
 arguments are libFuzzer's, such as a folder of inputs to begin with, which gets those that reach new code.
-Each input is written to a file in TMPDIR, which had better be in memory. Not part of the test suite: it needs
-a package that the project does not.
+Half of the inputs are changed in their parts (tests/changed_parts.py), where they have any, the others
+anywhere. Each is written to a file in TMPDIR, which had better be in memory. Not part of the test suite: it
+needs a package that the project does not.
 """
 
+import logging
 import sys
+import warnings
 from pathlib import Path
+from random import Random
 
 import atheris
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-with atheris.instrument_imports(include=["bove", "yaml", "json"]):
+with atheris.instrument_imports(include=["bove", "yaml", "json", "tarfile", "zipfile"]):
+    from changed_parts import change
     from every_reader import FOLDER, READERS
     from reader_seeds import seeds
 
     from bove.errors import BoveError
+
+LONGEST = 20_000  # bytes
 
 
 def main() -> None:
@@ -37,7 +44,15 @@ def main() -> None:
         except BoveError as e:
             assert str(e)
 
-    atheris.Setup([sys.argv[0], *sys.argv[2:], str(folder)], once)
+    def mutate(data: bytes, longest: int, seed: int) -> bytes:
+        chance = Random(seed)
+        changed = change(data, chance) if chance.random() < 0.5 else data
+        return changed if data != changed and len(changed) <= longest else atheris.Mutate(data, longest)
+
+    warnings.simplefilter("ignore")
+    logging.getLogger("bove").setLevel(logging.CRITICAL)
+    arguments = [sys.argv[0], f"-max_len={LONGEST}", *sys.argv[2:], str(folder)]
+    atheris.Setup(arguments, once, custom_mutator=mutate)
     atheris.Fuzz()
 
 

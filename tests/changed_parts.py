@@ -1,0 +1,245 @@
+"""Sound files changed in their parts: what they hold is odd, and what holds it is sound.
+
+Bytes changed anywhere hardly ever get past a header, a checksum or a hash. Here a file of arrays, a table,
+JSON, a tar archive or one of these packed by gzip is taken apart, one to three of its parts are changed, and
+it is put together again.
+"""
+
+import gzip
+import io
+import json
+import struct
+from collections.abc import Callable
+from contextlib import suppress
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from bove.factor.lowrank import LowRank
+from bove.factor.model import Model
+from bove.text.vocabulary import _LISTS, Vocabulary
+
+_DEEP, _LONG = "(deep)", "(long)"  # what json itself would not write
+NAMES = ["ids", "vectors", "P", "R", "id", "score:x", "empty:x", "scored", "", "\n", "a", "é"]
+ODD: list[Any] = [None, True, False, 0, -1, 1, 7, 2**31, 2**63, -(2**70), 0.5, -0.0, 1e308, float("nan")]
+ODD += [float("inf"), "", "\n", "nan", "1e999", "[]", "{}", "\ud800", "é", [], {}, [[]], [None], {"a": 1}]
+ODD += [_DEEP, _LONG, "[" * 3000, "9" * 5000, "1/0", "2/1", "similarity", "entailment"]
+CODES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I8": "i1", "I16": "<i2", "I32": "<i4", "I64": "<i8"}
+CODES |= {"U8": "u1", "U16": "<u2", "U32": "<u4", "U64": "<u8", "BOOL": "?"}
+
+
+def change(content: bytes, chance: Random) -> bytes:
+    """The content with some part changed; as it is where it has none that could be."""
+    with suppress(Exception):  # a file that is damaged already
+        if content.startswith(b"\x1f\x8b"):
+            return gzip.compress(change(gzip.decompress(content), chance), 1, mtime=0)
+        if content.startswith(b"PAR1"):
+            return _table(content, chance)
+        if content[8:9] == b"{" and content[4:8] == bytes(4):
+            return _file_of_arrays(content, chance)
+        if content[257:262] == b"ustar":
+            return _tar(content, chance)
+        if content.lstrip()[:1] in (b"{", b"["):
+            return _json_text(content, chance)
+    return content
+
+
+def _some(chance: Random, step: Callable[[], None]) -> None:
+    for _ in range(chance.randint(1, 3)):
+        with suppress(Exception):  # some steps are impossible for some parts
+            step()
+
+
+def _json_text(content: bytes, chance: Random) -> bytes:
+    """JSON, or one of its lines."""
+    text = content.decode()
+    try:
+        return _written(_signed_vocabulary(_changed(json.loads(text), chance), chance)).encode()
+    except ValueError:
+        lines = text.splitlines()
+        row = chance.randrange(len(lines))
+        lines[row] = _written(_changed(json.loads(lines[row]), chance))
+        return "\n".join(lines).encode()
+
+
+def _written(value: Any) -> str:
+    text = json.dumps(value)
+    return text.replace(f'"{_DEEP}"', "[" * 3000 + "]" * 3000).replace(f'"{_LONG}"', "9" * 5000)
+
+
+def _changed(value: Any, chance: Random) -> Any:
+    """JSON in which one value, however deep, is another, is gone, stands twice or has another key."""
+    if not isinstance(value, dict | list) or not value or chance.random() < 0.1:
+        return _other(value, chance)
+    keys = list(value) if isinstance(value, dict) else range(len(value))
+    key = chance.choice(keys)
+    what = chance.random()
+    copy = value.copy()
+    if what < 0.1:
+        del copy[key]
+    elif what < 0.2 and isinstance(copy, list):
+        copy.insert(key, chance.choice(copy))
+    elif what < 0.2:
+        copy[chance.choice(NAMES)] = copy.pop(key)
+    elif what < 0.3:
+        copy[key] = copy[chance.choice(keys)]
+    else:
+        copy[key] = _changed(copy[key], chance)
+    return copy
+
+
+def _other(value: Any, chance: Random) -> Any:
+    if isinstance(value, str) and value and chance.random() < 0.4:
+        at = chance.randrange(len(value))
+        return value[:at] + chance.choice(["", "\0", "\n", "\t", "é", "0", "-", value[at:]]) + value[at + 1 :]
+    if isinstance(value, int | float) and chance.random() < 0.4:
+        return value + chance.choice([-1, 1, 0.5, -value, value])
+    return chance.choice(ODD)
+
+
+def _signed_vocabulary(found: Any, chance: Random) -> Any:
+    """A vocabulary's hash made to fit what it now holds, as a rule."""
+    if isinstance(found, dict) and "hash" in found and chance.random() < 0.9:
+        with suppress(Exception):
+            lists = {name: tuple(found[name]) for name in _LISTS}
+            found["hash"] = Vocabulary(**lists, thresholds=found["thresholds"], options=found["options"]).hash
+    return found
+
+
+def _file_of_arrays(content: bytes, chance: Random) -> bytes:
+    end = 8 + struct.unpack("<Q", content[:8])[0]
+    header = json.loads(content[8:end])
+    told = header.pop("__metadata__", {})
+    arrays = {}
+    for name, entry in header.items():
+        raw = content[slice(*(end + offset for offset in entry["data_offsets"]))]
+        arrays[name] = np.frombuffer(raw, CODES[entry["dtype"]]).reshape(entry["shape"])
+
+    def step() -> None:
+        if told and chance.random() < 0.4:
+            _change_told(told, chance)
+        else:
+            _change_arrays(arrays, chance)
+
+    _some(chance, step)
+    if "hash" in told and chance.random() < 0.9:
+        with suppress(Exception):
+            told["hash"] = _hash_of_model(arrays, told)
+    return _joined(arrays, told)
+
+
+def _joined(arrays: dict[str, np.ndarray], told: dict[str, str]) -> bytes:
+    header: dict[str, Any] = {"__metadata__": told} if told else {}
+    start, codes = 0, {np.dtype(name): code for code, name in CODES.items()}
+    for name, array in arrays.items():
+        place = [start, start := start + array.nbytes]
+        header[name] = {"dtype": codes[array.dtype], "shape": array.shape, "data_offsets": place}
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + b"".join(array.tobytes() for array in arrays.values())
+
+
+def _change_told(told: dict[str, str], chance: Random) -> None:
+    """Metadata are texts, some of which are JSON."""
+    key = chance.choice(list(told))
+    value: Any = told[key]
+    with suppress(ValueError):
+        value = json.loads(value) if chance.random() < 0.8 else value
+    if chance.random() < 0.1:
+        del told[key]
+    else:
+        value = _changed(value, chance)
+        told[key] = value if isinstance(value, str) and value != _DEEP else _written(value)
+
+
+def _change_arrays(arrays: dict[str, np.ndarray], chance: Random) -> None:
+    name = chance.choice(list(arrays))
+    what = chance.random()
+    if what < 0.1:
+        arrays[chance.choice([*NAMES, *arrays])] = arrays.pop(name)
+    elif what < 0.15:
+        del arrays[name]
+    elif what < 0.25:
+        arrays[chance.choice([*NAMES, *arrays])] = arrays[name]
+    else:
+        arrays[name] = np.ascontiguousarray(_other_array(arrays[name], chance))
+
+
+def _other_array(array: np.ndarray, chance: Random) -> np.ndarray:
+    what = chance.randrange(10)
+    if what < 4 and array.size:
+        copy = array.copy()
+        odd = [0, 1, -1, 2, 3, 255, 10, 2**31, -(2**63), 2**62, np.nan, np.inf, 1e38]
+        with np.errstate(all="ignore"):
+            copy.reshape(-1)[chance.randrange(array.size)] = np.array(chance.choice(odd)).astype(array.dtype)
+        return copy
+    if what == 5:
+        return array.astype(CODES[chance.choice(list(CODES))])
+    if what == 6:
+        return chance.choice([array[:0], array[:-1], array[1:], array[::-1], array[..., :0], array[..., :-1]])
+    if what == 7:
+        return chance.choice([array.T, array.reshape(-1), array[None], array[..., None], array.reshape(())])
+    if what == 8:
+        return np.concatenate([array, array[: chance.randint(1, 3)]])
+    return np.repeat(array, 2, axis=-1)
+
+
+def _hash_of_model(arrays: dict[str, np.ndarray], told: dict[str, str]) -> str:
+    """What a model of these parts has as its hash."""
+    factors = LowRank(arrays["U"], arrays["V"], arrays["ranks"]) if "U" in arrays else arrays["R"]
+    settings, frozen = json.loads(told["hyperparameters"]), arrays["frozen"].astype(bool)
+    return Model(arrays["P"], factors, frozen, {}, (), told["vocabulary"], settings).hash
+
+
+def _table(content: bytes, chance: Random) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(io.BytesIO(content))
+    told = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
+    columns = {name: table[name].to_pylist() for name in table.column_names}
+    kinds = {name: table[name].type for name in columns}
+
+    def step() -> None:
+        what, name = chance.random(), chance.choice(list(columns))
+        if what < 0.15 and told:
+            _change_told(told, chance)
+        elif what < 0.3:
+            columns[chance.choice([*NAMES, *columns])] = columns.pop(name)
+        elif what < 0.4:
+            del columns[name]
+        elif what < 0.5:
+            rows = chance.choice([0, 1, 2])
+            columns.update({key: (values * 2)[:rows] for key, values in columns.items()})
+        elif what < 0.75:
+            columns[name][chance.randrange(len(columns[name]))] = chance.choice([None, *ODD])
+        else:
+            columns[name] = [chance.choice(ODD)] * len(columns[name])
+            kinds.pop(name, None)
+
+    _some(chance, step)
+    made = {}
+    for name, values in columns.items():
+        try:
+            made[name] = pa.array(values, kinds.get(name))
+        except (pa.ArrowException, OverflowError):
+            made[name] = pa.array([None if value is None else repr(value) for value in values])
+    stream = io.BytesIO()
+    pq.write_table(pa.table(made).replace_schema_metadata(told), stream)
+    return stream.getvalue()
+
+
+def _tar(content: bytes, chance: Random) -> bytes:
+    """Bytes of one of a tar archive's headers, with the sum that they then have."""
+    headers = [at for at in range(0, len(content), 512) if content[at + 257 : at + 262] == b"ustar"]
+    start = chance.choice(headers)
+    header = bytearray(content[start : start + 512])
+    # name, mode, size, time, kind, link, number of a device, prefix
+    places = [(0, 99), (100, 8), (124, 12), (136, 12), (156, 1), (157, 99), (329, 8), (345, 99)]
+    odd = [b"\0", b"\xff" * 12, b"../", b"/", b"7" * 12, b"\x80" + bytes(10) + b"\xff"]
+    field, size = chance.choice(places)
+    value = chance.choice([*odd, b"L", b"x", b"g", b"S", b"5"])[:size]
+    header[field : field + len(value)] = value
+    header[148:156] = b" " * 8
+    header[148:156] = f"{sum(header):06o}\0 ".encode()
+    return content[:start] + bytes(header) + content[start + 512 :]
