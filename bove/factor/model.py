@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Real
 from pathlib import Path
 
 import numpy as np
@@ -152,7 +153,7 @@ class Model:
     def weight(self, name: str) -> float:
         """What a weight of the loss, alpha or lambda_E, was in training; BoveError where that is not told."""
         value = self.hyperparameters.get(name)
-        if type(value) not in (int, float) or not 0 <= value < math.inf:
+        if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value < math.inf:
             raise BoveError(
                 f"the model's {name} is {value!r}, no number of at least 0; train the model again"
             )

@@ -190,7 +190,7 @@ class Vocabulary:
         if missing := [name for name in (*_LISTS, *_TABLES, "hash") if name not in content]:
             raise BoveError(f"{path}: a vocabulary that lacks {missing[0]!r}; make it again")
         if not _is_sound(content):
-            raise BoveError(f"{path}: a vocabulary whose parts do not fit together; make it again")
+            raise BoveError(f"{path}: its parts do not fit together, as if changed by hand; make it again")
         lists = {name: tuple(content[name]) for name in _LISTS}
         vocabulary = cls(**lists, **{name: content[name] for name in _TABLES})
         if vocabulary.hash != content["hash"]:

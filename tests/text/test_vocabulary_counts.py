@@ -242,10 +242,15 @@ def test_the_hash_covers_names_thresholds_and_options():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda c: c["words"].append("x"), "its hash differs"),
+        (lambda c: c["words"].__setitem__(0, "x"), "its hash differs"),
         (lambda c: c["options"].update(adjacency=False), "its hash differs"),
-        (lambda c: c.pop("tags"), "parts missing"),
-        (lambda c: c.pop("hash"), "parts missing"),
+        (lambda c: c.pop("tags"), "lacks 'tags'"),
+        (lambda c: c.pop("hash"), "lacks 'hash'"),
+        (lambda c: c["words"].append("x"), "do not fit together"),
+        (lambda c: c["words"].__setitem__(0, ["x"]), "do not fit together"),
+        (lambda c: c["options"].pop("numbers"), "do not fit together"),
+        (lambda c: c["options"].update(lookup=["other"]), "do not fit together"),
+        (lambda c: c["coverage"].update(tokens=0), "do not fit together"),
         (lambda c: c.update(version=2), "vocabulary version 2, not 1"),
         (lambda c: c.update(format="other"), "not a vocabulary"),
     ],
