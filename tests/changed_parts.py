@@ -55,11 +55,11 @@ def _json_text(content: bytes, chance: Random) -> bytes:
     """JSON, or one of its lines."""
     text = content.decode()
     try:
-        return _written(_signed_vocabulary(_changed(json.loads(text), chance), chance)).encode()
+        return _written(_signed_vocabulary(changed_value(json.loads(text), chance), chance)).encode()
     except ValueError:
         lines = text.splitlines()
         row = chance.randrange(len(lines))
-        lines[row] = _written(_changed(json.loads(lines[row]), chance))
+        lines[row] = _written(changed_value(json.loads(lines[row]), chance))
         return "\n".join(lines).encode()
 
 
@@ -68,8 +68,8 @@ def _written(value: Any) -> str:
     return text.replace(f'"{_DEEP}"', "[" * 3000 + "]" * 3000).replace(f'"{_LONG}"', "9" * 5000)
 
 
-def _changed(value: Any, chance: Random) -> Any:
-    """JSON in which one value, however deep, is another, is gone, stands twice or has another key."""
+def changed_value(value: Any, chance: Random) -> Any:
+    """Nested values of which one, however deep, is another, is gone, stands twice or has another key."""
     if not isinstance(value, dict | list) or not value or chance.random() < 0.1:
         return _other(value, chance)
     keys = list(value) if isinstance(value, dict) else range(len(value))
@@ -85,7 +85,7 @@ def _changed(value: Any, chance: Random) -> Any:
     elif what < 0.3:
         copy[key] = copy[chance.choice(keys)]
     else:
-        copy[key] = _changed(copy[key], chance)
+        copy[key] = changed_value(copy[key], chance)
     return copy
 
 
@@ -93,6 +93,8 @@ def _other(value: Any, chance: Random) -> Any:
     if isinstance(value, str) and value and chance.random() < 0.4:
         at = chance.randrange(len(value))
         return value[:at] + chance.choice(["", "\0", "\n", "\t", "é", "0", "-", value[at:]]) + value[at + 1 :]
+    if getattr(value, "ndim", 0) and chance.random() < 0.7:  # an array or a tensor
+        return chance.choice([value[:0], value[1:], value[None], value.reshape(-1), value * float("nan")])
     if isinstance(value, int | float) and chance.random() < 0.4:
         return value + chance.choice([-1, 1, 0.5, -value, value])
     return chance.choice(ODD)
@@ -148,7 +150,7 @@ def _change_told(told: dict[str, str], chance: Random) -> None:
     if chance.random() < 0.1:
         del told[key]
     else:
-        value = _changed(value, chance)
+        value = changed_value(value, chance)
         told[key] = value if isinstance(value, str) and value != _DEEP else _written(value)
 
 

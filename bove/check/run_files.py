@@ -128,19 +128,19 @@ def check_scores(report: Report) -> None:
 
 def check_stanza(report: Report) -> None:
     """Fill in a report on a file of Stanza. Raises BoveError where it can not be read safely."""
-    from bove.text.checkpoints import load_safely, read_conventions
+    from bove.text.checkpoints import is_model, load_safely, read_conventions
     from bove.text.foundations import NAMES, needed
 
     report.kind = "a Stanza model"
     content = load_safely(report.path, "model")
     if not isinstance(content, dict):
         raise BoveError(f"{report.path}: a file of PyTorch, but no model of Stanza; give tagger or parser")
-    vocab = content.get("vocab")
-    if {"model", "vocab", "config"} <= content.keys() and isinstance(vocab, dict):
+    if is_model(content):
+        vocab = content["vocab"]
         kind = "parser" if "deprel" in vocab else "tagger" if "upos" in vocab else ""
         if kind:
             report.kind = f"a Stanza {kind}"
-            report.facts["trained by"] = "BoVE" if read_conventions(content) else "Stanza itself"
+            report.facts["trained by"] = "BoVE" if read_conventions(report.path, content) else "Stanza itself"
             report.facts["needs further files"] = ", ".join(needed(report.path, content)) or "none"
             name = "deprel" if kind == "parser" else "upos"
             _units(report, "relations" if kind == "parser" else "tags", vocab[name])
@@ -152,7 +152,7 @@ def check_stanza(report: Report) -> None:
 
 
 def _units(report, name, vocab) -> None:
-    units = vocab.get("_id2unit", []) if isinstance(vocab, dict) else []
-    named = [str(unit) for unit in units if not str(unit).startswith("<")]
+    units = vocab.get("_id2unit") if isinstance(vocab, dict) else None
+    named = [str(unit) for unit in units if not str(unit).startswith("<")] if isinstance(units, list) else []
     if named:
         report.facts[name] = f"{len(named):,}: {', '.join(named[:8])}{', …' if len(named) > 8 else ''}"

@@ -146,7 +146,7 @@ class Entry:
                         raise ValueError(f"{name} is damaged")
         except FileNotFoundError:
             return False
-        except (OSError, ValueError, LookupError, TypeError) as e:
+        except (OSError, ValueError, LookupError, TypeError, RecursionError) as e:
             log.warning("cache: %s can not be used (%s); it is made again", self.folder, e)
             shutil.rmtree(self.folder, ignore_errors=True)
             return False

@@ -133,5 +133,5 @@ def _model(path: str) -> dict:
     try:
         read = {name: json.loads(metadata[name]) for name in ("hyperparameters", "versions")}
         return {"file": path, "hash": metadata["hash"], "vocabulary": metadata["vocabulary"], **read}
-    except (KeyError, ValueError) as e:
+    except (KeyError, ValueError, RecursionError) as e:
         raise BoveError(f"{path}: a model file that lacks {e}; train the model again") from e

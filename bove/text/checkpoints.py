@@ -56,7 +56,7 @@ def read_checkpoint(path: str | Path, kind: str) -> dict:
         BoveError: no such file, not a model, or one of another kind.
     """
     content = load_safely(path, kind)
-    if not isinstance(content, dict) or not {"model", "vocab", "config"} <= content.keys():
+    if not is_model(content):
         raise BoveError(f"{path}: not a Stanza model; give the file that `bove train-{kind}` wrote")
     if "deprel" in content["vocab"] and kind == "tagger":
         raise BoveError(f"{path}: a parser where a tagger is due; exchange the two files")
@@ -64,11 +64,15 @@ def read_checkpoint(path: str | Path, kind: str) -> dict:
         raise BoveError(
             f"{path}: a Stanza model, but no {kind}; give the file that `bove train-{kind}` wrote"
         )
-    try:
-        read_conventions(content)
-    except (KeyError, ValueError, TypeError, AttributeError) as e:
-        raise BoveError(f"{path}: its note of the treebank's conventions is damaged; train it again") from e
+    read_conventions(path, content)
     return content
+
+
+def is_model(content: object) -> bool:
+    """Whether what a file holds has the parts of a tagger or parser."""
+    return isinstance(content, dict) and all(
+        isinstance(content.get(name), dict) for name in ("model", "vocab", "config")
+    )
 
 
 def write_checkpoint(path: str | Path, content: dict, kind: str, conventions: Conventions) -> None:
@@ -82,10 +86,17 @@ def write_checkpoint(path: str | Path, content: dict, kind: str, conventions: Co
         torch.save(kept | {"config": config, "bove": note}, stream)
 
 
-def read_conventions(content: dict) -> Conventions | None:
-    """The treebank's conventions that a checkpoint holds; None for a model that BoVE did not train."""
+def read_conventions(path: str | Path, content: dict) -> Conventions | None:
+    """The treebank's conventions that a checkpoint holds; None for a model that BoVE did not train.
+
+    Raises:
+        BoveError: they are damaged.
+    """
     note = content.get("bove")
-    return Conventions.from_json(json.loads(note)["conventions"]) if note else None
+    try:
+        return None if note is None else Conventions.from_json(json.loads(note)["conventions"])
+    except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as e:
+        raise BoveError(f"{path}: its note of the treebank's conventions is damaged; train it again") from e
 
 
 def state_hash(content: dict) -> str:

@@ -100,9 +100,16 @@ class Conventions:
 
     @classmethod
     def from_json(cls, content: dict) -> "Conventions":
-        """The inverse of `as_json`."""
+        """The inverse of `as_json`; KeyError, TypeError or ValueError for anything else."""
         sets = {name: frozenset(content[name]) for name in ("prefixes", "whole")}
-        return cls(**(content | sets | {"quotes": tuple(content["quotes"])}))
+        found = cls(**(content | sets | {"quotes": tuple(content["quotes"])}))
+        texts = [*found.prefixes, *found.whole, *found.quotes, *found.signs, *found.signs.values()]
+        switches = (found.hyphens, found.slashes, found.escape)
+        if not all(isinstance(text, str) for text in texts) or len(found.quotes) != 2:
+            raise ValueError("its signs are no texts")
+        if not all(isinstance(switch, bool) for switch in switches):
+            raise ValueError("its switches are neither true nor false")
+        return found
 
 
 def find_conventions(

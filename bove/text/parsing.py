@@ -28,6 +28,11 @@ EMPTY = "texts without a token"
 SEVERAL = "texts of several sentences"
 CUT = "sentences longer than the limit, parsed in pieces"
 TOKENS = "tokens"
+# What Stanza raises for models that it was not made for, and for texts that it can not parse.
+_FAILURES = (
+    RuntimeError, ValueError, LookupError, AssertionError, TypeError, AttributeError, ImportError,
+    ArithmeticError,
+)  # fmt: skip
 
 
 def distinct(ids: Sequence[str], texts: Sequence[str]) -> list[tuple[str, str]]:
@@ -112,10 +117,11 @@ def pipeline(
 
 
 def _load(tagger, parser, further, told):
-    """The pipeline of a parser, or a BoveError that names its files."""
+    """The pipeline of a parser and the labels that it can give, or a BoveError that names its files."""
     try:
-        return pipeline(tagger, parser, further.get("lemmatizer"), **told)
-    except (RuntimeError, ValueError, KeyError, AttributeError, TypeError, OSError) as e:
+        made = pipeline(tagger, parser, further.get("lemmatizer"), **told)
+        return made, frozenset(made.processors["depparse"].get_known_relations())
+    except (*_FAILURES, OSError) as e:
         files = ", ".join(map(str, (tagger, parser, *further.values())))
         raise BoveError(
             f"{files}: Stanza can not load them together ({type(e).__name__}: {e}); give files that were "
@@ -162,13 +168,12 @@ class Parser:
             processors |= {"lemma": (path, content)} if name == "lemmatizer" else {}
         told = settings(processors, further)
         self.max_tokens = max_tokens
-        self.conventions = conventions or read_conventions(models["parser"]) or Conventions()
+        self.conventions = conventions or read_conventions(parser, models["parser"]) or Conventions()
         self.hashes = {kind: state_hash(content) for kind, content in models.items()}
         self.hashes |= {name: sha256(path) for name, path in further.items()}
         self.counts: Counter[str] = Counter()
         with one_thread():
-            self._pipeline = _load(tagger, parser, further, told)
-        self.relations = frozenset(self._pipeline.processors["depparse"].get_known_relations())
+            self._pipeline, self.relations = _load(tagger, parser, further, told)
 
     def parse(self, texts: Sequence[str], ids: Sequence[str] | None = None) -> Iterator[Sentence]:
         """One graph a text, in order; equal texts are parsed once.
@@ -230,7 +235,7 @@ class Parser:
             return []
         try:
             return _trees(self._pipeline, pieces)
-        except (RuntimeError, ValueError, IndexError, KeyError, AssertionError, TypeError) as e:
+        except _FAILURES as e:
             if len(pieces) == 1:
                 reason = f"{type(e).__name__}: {e}"
                 raise BoveError(

@@ -2,11 +2,13 @@
 
 import pickle
 import socket
+from random import Random
 
 import pytest
 
 pytest.importorskip("stanza")
 import torch
+from changed_parts import changed_value
 from tiny_treebank import tiny_sentences
 
 from bove.errors import BoveError
@@ -286,3 +288,19 @@ def test_a_model_of_stanza_alone_gets_the_default_conventions(models, tmp_path):
     torch.save(content, tmp_path / "own.pt")
     with pytest.raises(BoveError, match="needs further files: give --charlm-forward, --charlm-backward"):
         Parser(tagger, tmp_path / "own.pt", max_tokens=9)
+
+
+@pytest.mark.parametrize("kind", ["tagger", "parser"])
+def test_a_model_with_an_odd_part_parses_or_is_refused_in_one_line(models, kind, tmp_path):
+    paths = {name: path for name, (path, _) in models.items()}
+    content, chance, refused = read_checkpoint(paths[kind], kind), Random(0), 0
+    for _ in range(40):
+        changed = changed_value(content, chance)
+        torch.save(changed, tmp_path / "odd.pt")
+        files = paths | {kind: tmp_path / "odd.pt"}
+        try:
+            list(Parser(files["tagger"], files["parser"], max_tokens=100).parse(["Dogs bark."]))
+        except BoveError as e:
+            refused += 1
+            assert str(files[kind]) in str(e) or "can not parse it" in str(e)
+    assert 5 < refused < 40
