@@ -10,7 +10,7 @@ from bove.check.kinds import KINDS, find_kind
 from bove.check.report import Report
 from bove.check.treebanks import check_treebank
 from bove.check.vector_files import check_vectors
-from bove.errors import BoveError
+from bove.errors import BoveError, visible
 from bove.files import check_encoding, check_file, open_bytes
 from bove.oddities import Oddities
 
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> None:
         if args.json:
             print(json.dumps(report.as_json(), ensure_ascii=False))
         else:
-            print("\n" * (number > 0) + report.as_text())
+            print("\n" * (number > 0) + visible(report.as_text()))
     bad = [report.path for _, report in reports if not report.usable]
     if bad:
         raise BoveError(f"{len(bad)} of {len(reports)} files can not be used: {', '.join(bad)}")

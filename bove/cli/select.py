@@ -85,7 +85,7 @@ def _candidates(groups: list[list[str]]) -> list[tuple[str, dict, Path, list[str
         name, text, folder, *paths = group
         try:
             changes = json.loads(text)
-        except ValueError as e:
+        except (ValueError, RecursionError) as e:
             raise BoveError(f"--candidate {name}: {text!r} is no JSON ({e}); give a map of changes") from e
         if not isinstance(changes, dict):
             raise BoveError(f"--candidate {name}: {text!r} is no map; give a map of changes")

@@ -274,6 +274,15 @@ def test_models_of_stanza_are_told_apart(tmp_path, capsys):
     assert capsys.readouterr().out.count("a file of PyTorch, but no model of Stanza") == 2
 
 
+def test_what_would_steer_a_terminal_is_written_out(tmp_path, capsys):
+    assert main(["check", str(tmp_path / "no\x1b[2Jne")]) == 2
+    said = capsys.readouterr()
+    assert "no\\x1b[2Jne: no such file" in said.out + said.err and "\x1b" not in said.out + said.err
+    (tmp_path / "t").write_text(DOGS_U.replace("NNS", "N\x07N") + "\n", encoding="utf-8")
+    assert main(["check", str(tmp_path / "t")]) == 0
+    assert "N\\x07N 1" in capsys.readouterr().out
+
+
 def test_the_kind_can_be_named(check):
     assert check("only one\n")[0] == 2
     code, (report,) = check("only one\n", more=["--as", "sts"])
