@@ -163,7 +163,8 @@ def save_vocabulary(path, relations, **switches):
     tables = {"words": ("dog",), "tags": ("NN",), "relations": relations}
     counts = {"word_counts": (9,), "tag_counts": (9,), "relation_counts": (9,) * len(relations)}
     options = {"numbers": True, "punctuation": True, "lookup": ["exact"], "adjacency": True} | switches
-    Vocabulary(**tables, **counts, rare_tags=(), rare_relations=(), thresholds={}, options=options).save(path)
+    rest = {"rare_tags": (), "rare_relations": (), "thresholds": dict.fromkeys(tables, 1), "options": options}
+    Vocabulary(**tables, **counts, **rest).save(path)
 
 
 def test_a_parser_with_other_labels_is_refused_before_parsing(folder, tmp_path, capsys):
