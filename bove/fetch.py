@@ -4,25 +4,28 @@ Beside an output X lies X.json: the address, size and SHA-256 of what was fetche
 the first download's is recorded there and a later one of the same address must have it too.
 """
 
-import gzip
 import json
 import lzma
+import struct
 import sys
 import tarfile
 import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
 
 from bove.errors import BoveError
 from bove.files import atomic_path, atomic_write, sha256
 
-_PACKED = (zlib.error, lzma.LZMAError, gzip.BadGzipFile, EOFError, MemoryError, OverflowError)
-_DAMAGES = (*_PACKED, zipfile.BadZipFile, tarfile.TarError, RuntimeError)
+# What reading a damaged archive raises; a name that is not of its encoding is a ValueError.
+_DAMAGES = (
+    zlib.error, lzma.LZMAError, zipfile.BadZipFile, tarfile.TarError, struct.error, EOFError, OSError,
+    RuntimeError, ValueError, LookupError, OverflowError, MemoryError,
+)  # fmt: skip
 TIMEOUT = 60  # seconds without a byte
 
 
@@ -88,30 +91,37 @@ def extract(archive: Path, patterns: tuple[str, ...], folder: Path, name: str | 
     """
     name = name or str(archive)
     written = []
-    try:
-        with _opened(archive, name) as (names, open_member):
-            for member in _wanted(names, patterns, name):
-                path = folder / _base(member)
-                with open_member(member) as source, atomic_write(path, "wb") as target:
-                    for block in _blocks(source, name):
-                        target.write(block)
-                written.append(path)
-    except _DAMAGES as e:
-        raise _damaged(name, e) from e
+    with ExitStack() as stack:
+        with _reading(name):
+            names, open_member = _opened(archive, name, stack)
+        for member in _wanted(names, patterns, name):
+            path = folder / _base(member)
+            with _reading(name):
+                source = open_member(member)
+            with source, atomic_write(path, "wb") as target:
+                for block in _blocks(source, name):
+                    target.write(block)
+            written.append(path)
     return written
 
 
 def _blocks(source: IO[bytes], name: str) -> Iterator[bytes]:
-    """What is read of an archive; a fault of that is not one of what is written meanwhile."""
+    """What is read of an archive."""
+    while True:
+        with _reading(name):
+            block = source.read(1 << 20)
+        if not block:
+            return
+        yield block
+
+
+@contextmanager
+def _reading(name: str) -> Iterator[None]:
+    """A block that only reads an archive: its faults are the archive's, not those of what is written."""
     try:
-        while block := source.read(1 << 20):
-            yield block
-    except OSError as e:
-        raise _damaged(name, e) from e
-
-
-def _damaged(name: str, error: Exception) -> BoveError:
-    return BoveError(f"{name}: damaged or locked archive ({error}); fetch it again")
+        yield
+    except _DAMAGES as e:
+        raise BoveError(f"{name}: damaged or locked archive ({e or 'too large'}); fetch it again") from e
 
 
 def _recorded(record: Path, url: str) -> str | None:
@@ -144,21 +154,19 @@ def _download(url: str, known_hash: str | None, folder: Path, retries: int, hint
         raise BoveError(f"{url}: what came does not have the hash {known_hash}; {hint}") from e
 
 
-@contextmanager
-def _opened(archive: Path, name: str) -> Iterator[tuple[list[str], Callable[[str], IO[bytes]]]]:
+def _opened(archive: Path, name: str, stack: ExitStack) -> tuple[list[str], Callable[[str], Any]]:
     """The names of an archive's regular files, and how to open one."""
     if zipfile.is_zipfile(archive):
-        with zipfile.ZipFile(archive) as packed:
-            yield [info.filename for info in packed.infolist() if not info.is_dir()], packed.open
-    elif tarfile.is_tarfile(archive):
-        with tarfile.open(archive) as packed:
-            names = [info.name for info in packed if info.isfile()]
-            # the sum of what is packed stands at its end, beyond all that the members ask for
-            for _ in _blocks(packed.fileobj, name):
-                pass
-            yield names, packed.extractfile
-    else:
-        raise BoveError(f"{name}: neither a zip nor a tar archive; leave members out to keep it as one file")
+        packed = stack.enter_context(zipfile.ZipFile(archive))
+        return [info.filename for info in packed.infolist() if not info.is_dir()], packed.open
+    if tarfile.is_tarfile(archive):
+        tar = stack.enter_context(tarfile.open(archive))  # noqa: SIM115 the stack closes it
+        names = [info.name for info in tar if info.isfile()]
+        # the sum of what is packed stands at its end, beyond all that the members ask for
+        for _ in _blocks(tar.fileobj, name):
+            pass
+        return names, tar.extractfile
+    raise BoveError(f"{name}: neither a zip nor a tar archive; leave members out to keep it as one file")
 
 
 def _wanted(names: list[str], patterns: tuple[str, ...], archive: str) -> list[str]:
@@ -170,7 +178,7 @@ def _wanted(names: list[str], patterns: tuple[str, ...], archive: str) -> list[s
             raise BoveError(f"{archive}: has no member {pattern}; it has {some}")
         for name in matches:
             path = PurePosixPath(name)
-            if path.is_absolute() or ".." in path.parts or "\\" in name:
+            if not path.name or path.is_absolute() or ".." in path.parts or "\\" in name:
                 raise BoveError(
                     f"{archive}: member {name} points outside its folder; this archive is not safe"
                 )
