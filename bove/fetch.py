@@ -161,11 +161,12 @@ def _opened(archive: Path, name: str, stack: ExitStack) -> tuple[list[str], Call
         return [info.filename for info in packed.infolist() if not info.is_dir()], packed.open
     if tarfile.is_tarfile(archive):
         tar = stack.enter_context(tarfile.open(archive))  # noqa: SIM115 the stack closes it
-        names = [info.name for info in tar if info.isfile()]
+        # of one name the last file, whatever else bears it
+        files = {info.name: info for info in tar if info.isfile()}
         # the sum of what is packed stands at its end, beyond all that the members ask for
         for _ in _blocks(tar.fileobj, name):
             pass
-        return names, tar.extractfile
+        return list(files), lambda name: tar.extractfile(files[name])
     raise BoveError(f"{name}: neither a zip nor a tar archive; leave members out to keep it as one file")
 
 
