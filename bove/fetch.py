@@ -121,7 +121,8 @@ def _reading(name: str) -> Iterator[None]:
     try:
         yield
     except _DAMAGES as e:
-        raise BoveError(f"{name}: damaged or locked archive ({e or 'too large'}); fetch it again") from e
+        reason = str(e) or "it asks for too much memory"
+        raise BoveError(f"{name}: damaged or locked archive ({reason}); fetch it again") from e
 
 
 def _recorded(record: Path, url: str) -> str | None:
