@@ -27,6 +27,8 @@ _DAMAGES = (
     RuntimeError, ValueError, LookupError, OverflowError, MemoryError,
 )  # fmt: skip
 TIMEOUT = 60  # seconds without a byte
+# What text is packed to a tenth or a twentieth of; what unpacks to far more is there to fill the disk.
+_HARMLESS, _PROPORTION = 1 << 26, 200
 
 
 def fetch(
@@ -81,20 +83,28 @@ def _place(file: Path, output: Path, unpacked: list[Path]) -> None:
 def extract(archive: Path, patterns: tuple[str, ...], folder: Path, name: str | None = None) -> list[Path]:
     """Write the wanted members of a zip or tar archive into a folder, without the archive's own folders.
 
-    Nothing is written before every pattern is seen to match and every name to be safe.
+    Nothing is written before every pattern is seen to match, and every name and the size of all to be safe.
 
     Args:
         name: what messages call the archive, by default its path.
 
     Raises:
-        BoveError: no such member, an unsafe name, two members with one file name, or a damaged archive.
+        BoveError: no such member, an unsafe name, two members with one file name, members beyond all
+            proportion to the archive, or a damaged archive.
     """
     name = name or str(archive)
     written = []
     with ExitStack() as stack:
         with _reading(name):
-            names, open_member = _opened(archive, name, stack)
-        for member in _wanted(names, patterns, name):
+            sizes, open_member = _opened(archive, name, stack)
+        wanted = _wanted(list(sizes), patterns, name)
+        size = sum(sizes[member] for member in wanted)
+        if size > max(_HARMLESS, _PROPORTION * archive.stat().st_size):
+            raise BoveError(
+                f"{name}: would unpack to {size:,} bytes, over {_PROPORTION} times its own; this archive is "
+                f"not safe"
+            )
+        for member in wanted:
             path = folder / _base(member)
             with _reading(name):
                 source = open_member(member)
@@ -155,11 +165,11 @@ def _download(url: str, known_hash: str | None, folder: Path, retries: int, hint
         raise BoveError(f"{url}: what came does not have the hash {known_hash}; {hint}") from e
 
 
-def _opened(archive: Path, name: str, stack: ExitStack) -> tuple[list[str], Callable[[str], Any]]:
-    """The names of an archive's regular files, and how to open one."""
+def _opened(archive: Path, name: str, stack: ExitStack) -> tuple[dict[str, int], Callable[[str], Any]]:
+    """The regular files of an archive with their sizes, and how to open one by its name."""
     if zipfile.is_zipfile(archive):
         packed = stack.enter_context(zipfile.ZipFile(archive))
-        return [info.filename for info in packed.infolist() if not info.is_dir()], packed.open
+        return {info.filename: info.file_size for info in packed.infolist() if not info.is_dir()}, packed.open
     if tarfile.is_tarfile(archive):
         tar = stack.enter_context(tarfile.open(archive))  # noqa: SIM115 the stack closes it
         # of one name the last file, whatever else bears it
@@ -167,7 +177,7 @@ def _opened(archive: Path, name: str, stack: ExitStack) -> tuple[list[str], Call
         # the sum of what is packed stands at its end, beyond all that the members ask for
         for _ in _blocks(tar.fileobj, name):
             pass
-        return list(files), lambda name: tar.extractfile(files[name])
+        return {name: info.size for name, info in files.items()}, lambda name: tar.extractfile(files[name])
     raise BoveError(f"{name}: neither a zip nor a tar archive; leave members out to keep it as one file")
 
 

@@ -175,6 +175,32 @@ def test_a_damaged_archive_leaves_nothing(server, tmp_path, capsys):
     assert _everything_under(tmp_path) == []
 
 
+def test_an_archive_that_would_fill_the_disk_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("zeros", bytes(1 << 27))
+    with pytest.raises(BoveError, match="would unpack to 134,217,728 bytes, over 200 times its own"):
+        extract(tmp_path / "a.zip", ("*",), tmp_path / "out")
+    header = tarfile.TarInfo("holes").tobuf(tarfile.GNU_FORMAT)
+    header = bytearray(header)
+    header[156:157] = tarfile.GNUTYPE_SPARSE
+    header[483:495] = b"77777777777\0"  # size with its holes, of which the archive has none
+    header[148:156] = b" " * 8
+    header[148:156] = f"{sum(header):06o}\0 ".encode()
+    (tmp_path / "a.tar").write_bytes(bytes(header) + bytes(1024))
+    with pytest.raises(BoveError, match="would unpack to 8,589,934,591 bytes"):
+        extract(tmp_path / "a.tar", ("*",), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_or_a_folder_of_one_name_in_a_tar_archive(tmp_path):
+    with tarfile.open(tmp_path / "a.tar", "w") as archive:
+        for kind, content in ((tarfile.REGTYPE, b"text"), (tarfile.DIRTYPE, b"")):
+            member = tarfile.TarInfo("a")
+            member.type, member.size = kind, len(content)
+            archive.addfile(member, io.BytesIO(content))
+    assert extract(tmp_path / "a.tar", ("a",), tmp_path / "out")[0].read_bytes() == b"text"
+
+
 @pytest.mark.parametrize("kind", ["gz", "xz"])
 def test_a_tar_archive_whose_sum_is_wrong_is_damaged_even_if_its_members_can_be_read(
     server, tmp_path, capsys, kind
