@@ -22,7 +22,7 @@ from bove.text.vocabulary import _LISTS, Vocabulary
 
 _DEEP, _LONG = "(deep)", "(long)"  # what json itself would not write
 NAMES = ["ids", "vectors", "P", "R", "id", "score:x", "empty:x", "scored", "", "\n", "a", "é"]
-ODD: list[Any] = [None, True, False, 0, -1, 1, 7, 2**31, 2**63, -(2**70), 0.5, -0.0, 1e308, float("nan")]
+ODD: list[Any] = [None, True, False, 0, -1, 1, 7, 2**31, 2**63, 10**400, 0.5, -0.0, 1e308, float("nan")]
 ODD += [float("inf"), "", "\n", "nan", "1e999", "[]", "{}", "\ud800", "é", [], {}, [[]], [None], {"a": 1}]
 ODD += [_DEEP, _LONG, "[" * 3000, "9" * 5000, "1/0", "2/1", "similarity", "entailment"]
 CODES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I8": "i1", "I16": "<i2", "I32": "<i4", "I64": "<i8"}

@@ -151,7 +151,7 @@ def parser_page(path: str) -> str:
         cut, known = _count(found["sentences_cut"]), _share(found["arcs_with_known_labels"])
     except FileNotFoundError as e:
         raise BoveError(f"{path}: no such file; check the path") from e
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as e:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError) as e:
         raise BoveError(f"{path}: no report of `bove evaluate-parser` ({e!r}); measure again") from e
     table = markdown_table(
         ["development part", "tokens", "tags", "heads (UAS)", "heads and labels (LAS)"], rows, 1

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from numbers import Real
 from pathlib import Path
 
 import numpy as np
@@ -153,11 +152,15 @@ class Model:
     def weight(self, name: str) -> float:
         """What a weight of the loss, alpha or lambda_E, was in training; BoveError where that is not told."""
         value = self.hyperparameters.get(name)
-        if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value < math.inf:
+        try:
+            number = math.nan if isinstance(value, bool | str) else float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not 0 <= number < math.inf:
             raise BoveError(
                 f"the model's {name} is {value!r}, no number of at least 0; train the model again"
             )
-        return value
+        return number
 
     def check(self, corpus: GraphCorpus, name: str) -> None:
         """Raise BoveError where graphs (called `name` in the message) were encoded by another vocabulary."""

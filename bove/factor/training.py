@@ -25,6 +25,8 @@ from bove.graphs import GraphCorpus
 E_STEPS = ("averaged", "fixed-point", "single")
 # a model that leaves more than this share of the properties' ones unexplained has shrunk to nothing
 NOTHING_EXPLAINED = 0.999
+# a matrix of more in each of its axes has no place in any machine
+MOST_DIMENSIONS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,8 @@ class Checks:
             name = f"{factor.lower()}_penalty"
             check_penalty(factor, self.values[name], self.shown(name))
         self.least({"rank": 1})
+        if self.values["rank"] > MOST_DIMENSIONS:
+            self.fail("rank", f"at most {MOST_DIMENSIONS:,}")
         self.weights(("alpha", "lambda_P", "lambda_R", "lambda_E"))
 
     def als(self) -> None:

@@ -38,6 +38,10 @@ def test_counts_are_whole_numbers(name, value):
     refused(lambda: bove.BoVE(**{**SMALL, name: value}).fit(GRAPHS), said)
 
 
+def test_a_rank_has_a_place_in_some_machine():
+    refused(lambda: bove.BoVE(**SMALL | {"rank": 10**30}).fit(GRAPHS), "must be at most 1,048,576")
+
+
 @pytest.mark.parametrize("value", ["a", None, True, [1], float("nan"), float("inf"), -1])
 @pytest.mark.parametrize("name", NUMBERS)
 def test_weights_are_numbers(name, value):
