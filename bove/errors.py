@@ -6,6 +6,11 @@ def visible(text: str) -> str:
     return "".join(mark if mark.isprintable() or mark == "\n" else ascii(mark)[1:-1] for mark in text)
 
 
+def one_line(text: str) -> str:
+    """Text of any file on one line, as `visible` shows it; any white space is a blank."""
+    return visible(" ".join(text.split()))
+
+
 class BoveError(Exception):
     """Something is wrong with the input; the message says where, what was found and what to do.
 
@@ -14,7 +19,7 @@ class BoveError(Exception):
     """
 
     def __init__(self, message: object = "") -> None:
-        super().__init__(visible(" ".join(str(message).split())))
+        super().__init__(one_line(str(message)))
 
 
 class BoveWarning(UserWarning):

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from bove.artefacts import _CODES, _DTYPES
 from bove.factor.lowrank import LowRank
 from bove.factor.model import Model
 from bove.text.vocabulary import _LISTS, Vocabulary
@@ -25,8 +26,6 @@ NAMES = ["ids", "vectors", "P", "R", "id", "score:x", "empty:x", "scored", "", "
 ODD: list[Any] = [None, True, False, 0, -1, 1, 7, 2**31, 2**63, 10**400, 0.5, -0.0, 1e308, float("nan")]
 ODD += [float("inf"), "", "\n", "nan", "1e999", "[]", "{}", "\ud800", "é", [], {}, [[]], [None], {"a": 1}]
 ODD += [_DEEP, _LONG, "[" * 3000, "9" * 5000, "1/0", "2/1", "similarity", "entailment"]
-CODES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I8": "i1", "I16": "<i2", "I32": "<i4", "I64": "<i8"}
-CODES |= {"U8": "u1", "U16": "<u2", "U32": "<u4", "U64": "<u8", "BOOL": "?"}
 
 
 def change(content: bytes, chance: Random) -> bytes:
@@ -116,7 +115,7 @@ def _file_of_arrays(content: bytes, chance: Random) -> bytes:
     arrays = {}
     for name, entry in header.items():
         raw = content[slice(*(end + offset for offset in entry["data_offsets"]))]
-        arrays[name] = np.frombuffer(raw, CODES[entry["dtype"]]).reshape(entry["shape"])
+        arrays[name] = np.frombuffer(raw, _DTYPES[entry["dtype"]]).reshape(entry["shape"])
 
     def step() -> None:
         if told and chance.random() < 0.4:
@@ -133,10 +132,10 @@ def _file_of_arrays(content: bytes, chance: Random) -> bytes:
 
 def _joined(arrays: dict[str, np.ndarray], told: dict[str, str]) -> bytes:
     header: dict[str, Any] = {"__metadata__": told} if told else {}
-    start, codes = 0, {np.dtype(name): code for code, name in CODES.items()}
+    start = 0
     for name, array in arrays.items():
         place = [start, start := start + array.nbytes]
-        header[name] = {"dtype": codes[array.dtype], "shape": array.shape, "data_offsets": place}
+        header[name] = {"dtype": _CODES[array.dtype.name], "shape": array.shape, "data_offsets": place}
     text = json.dumps(header).encode()
     return struct.pack("<Q", len(text)) + text + b"".join(array.tobytes() for array in arrays.values())
 
@@ -176,7 +175,7 @@ def _other_array(array: np.ndarray, chance: Random) -> np.ndarray:
             copy.reshape(-1)[chance.randrange(array.size)] = np.array(chance.choice(odd)).astype(array.dtype)
         return copy
     if what == 5:
-        return array.astype(CODES[chance.choice(list(CODES))])
+        return array.astype(chance.choice(list(_DTYPES.values())))
     if what == 6:
         return chance.choice([array[:0], array[:-1], array[1:], array[::-1], array[..., :0], array[..., :-1]])
     if what == 7:
@@ -242,6 +241,11 @@ def _tar(content: bytes, chance: Random) -> bytes:
     field, size = chance.choice(places)
     value = chance.choice([*odd, b"L", b"x", b"g", b"S", b"5"])[:size]
     header[field : field + len(value)] = value
+    return content[:start] + summed(header) + content[start + 512 :]
+
+
+def summed(header: bytearray) -> bytes:
+    """A header of a tar archive with the sum of its bytes."""
     header[148:156] = b" " * 8
     header[148:156] = f"{sum(header):06o}\0 ".encode()
-    return content[:start] + bytes(header) + content[start + 512 :]
+    return bytes(header)

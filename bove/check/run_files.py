@@ -152,7 +152,8 @@ def check_stanza(report: Report) -> None:
 
 
 def _units(report, name, vocab) -> None:
-    units = vocab.get("_id2unit") if isinstance(vocab, dict) else None
-    named = [str(unit) for unit in units if not str(unit).startswith("<")] if isinstance(units, list) else []
+    from bove.text.checkpoints import units
+
+    named = [unit for unit in units(vocab) if not unit.startswith("<")]
     if named:
         report.facts[name] = f"{len(named):,}: {', '.join(named[:8])}{', …' if len(named) > 8 else ''}"

@@ -10,7 +10,7 @@ from importlib import import_module
 
 from bove._version import __version__
 from bove.cli.arguments import check_arguments
-from bove.errors import BoveError, visible
+from bove.errors import BoveError, one_line, visible
 from bove.utf8 import refusal
 
 STAGES = {
@@ -129,7 +129,7 @@ def _sentence(error: Exception) -> str:
 
 def _say(stage: str, text: str) -> None:
     """One line on stderr, and in the log's file."""
-    print(f"bove {stage}: {visible(' '.join(text.split()))}", file=sys.stderr)
+    print(f"bove {stage}: {one_line(text)}", file=sys.stderr)
     for handler in logging.getLogger("bove").handlers:
         if isinstance(handler, _LogFile):
             with contextlib.suppress(BoveError):

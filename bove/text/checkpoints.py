@@ -75,6 +75,12 @@ def is_model(content: object) -> bool:
     )
 
 
+def units(vocab: object) -> list[str]:
+    """The names that one of a model's vocabularies numbers; none where it is of another make."""
+    found = vocab.get("_id2unit") if isinstance(vocab, dict) else None
+    return [str(unit) for unit in found] if isinstance(found, list) else []
+
+
 def write_checkpoint(path: str | Path, content: dict, kind: str, conventions: Conventions) -> None:
     """Write a model without the paths of its training run; the same content gives the same bytes."""
     import torch

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bove.errors import BoveError
-from bove.text.checkpoints import load_safely
+from bove.text.checkpoints import load_safely, units
 
 # Each kind of file, with the entries by which it is told: one of these sets.
 NAMES: dict[str, tuple[set[str], ...]] = {
@@ -39,10 +39,8 @@ def needed(path: str | Path, content: dict) -> list[str]:
         )
     names = ["pretrain"] if config.get("pretrain") else []
     names += ["charlm_forward", "charlm_backward"] if config.get("charlm") else []
-    known = vocab.get("lemma") if "deprel" in vocab else None
-    lemmas = known.get("_id2unit") if isinstance(known, dict) else None
-    some = isinstance(lemmas, list) and any(lemma not in _NO_LEMMAS for lemma in map(str, lemmas))
-    return [*names, "lemmatizer"] if some and config.get("word_emb_dim") else names
+    lemmas = set(units(vocab.get("lemma"))) - _NO_LEMMAS if "deprel" in vocab else set()
+    return [*names, "lemmatizer"] if lemmas and config.get("word_emb_dim") else names
 
 
 def settings(models: Mapping[str, tuple[str | Path, dict]], given: Mapping[str, str | Path]) -> dict:
