@@ -16,8 +16,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from bove.errors import BoveError
-from bove.files import atomic_write, check_file
-from bove.utf8 import encoded
+from bove.files import atomic_write, check_file, encoded
 
 VERSION = "1"
 _CODES = {

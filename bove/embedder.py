@@ -11,15 +11,15 @@ from itertools import pairwise
 import numpy as np
 
 from bove.errors import BoveError
-from bove.factor.embedding import Inference, Options, infer_tokens
+from bove.factor.graphs import GraphCorpus
+from bove.factor.inference import Inference, Options, infer_tokens
 from bove.factor.model import Model
-from bove.graphs import GraphCorpus
 from bove.text.conll import Sentence
 from bove.text.graphs import Counts, encode
-from bove.text.parsing import Parser
+from bove.text.parser import Parser
+from bove.text.tokens import is_punctuation
 from bove.text.vectors import WordLookup, WordVectors
 from bove.text.vocabulary import Vocabulary
-from bove.text.words import is_punctuation
 
 WORD_VECTORS = "word-vectors"
 

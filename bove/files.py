@@ -1,20 +1,58 @@
 """Opening files by content and writing them whole or not at all."""
 
+import csv
 import gzip
 import hashlib
 import io
+import json
 import os
 import shutil
 import stat
 import zlib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 from uuid import uuid4
 
 from bove.errors import BoveError
-from bove.utf8 import refusal
+
+# Text as UTF-8, which has no place for half a surrogate pair.
+#
+# JSON and YAML can escape one, and Python makes one of each byte of a command line or a file's name that is
+# not
+# UTF-8.
+
+_AROUND = 20  # characters to either side that a message shows
+
+
+def encoded(text: str, where: str = "") -> bytes:
+    """The bytes of a text.
+
+    Args:
+        text: any.
+        where: how the message begins, such as with a file and a line.
+
+    Raises:
+        BoveError: half a surrogate pair.
+    """
+    try:
+        return text.encode()
+    except UnicodeEncodeError as e:
+        raise refusal(e, where) from e
+
+
+def refusal(error: UnicodeEncodeError, where: str = "") -> BoveError:
+    """What is said of a text that can not be written; for `where` see `encoded`."""
+    before, after = error.object[: error.start].split("\n")[-1], error.object[error.start :].split("\n")[0]
+    shown = before[-_AROUND:] + after[: 1 + _AROUND]
+    return BoveError(
+        f"{where}half a surrogate pair in {shown!r}, which is no text in UTF-8; repair what it comes from"
+    )
+
+
+# Opening files by content and writing them whole or not at all.
 
 GZIP_MAGIC = b"\x1f\x8b"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -271,3 +309,102 @@ def sha256(path: str | Path) -> str:
     check_file(path)
     with _opened(Path(path)) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+# Rows of the CSV files that stages write for each other.
+
+
+def csv_rows(path: str | Path, advice: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line number from 1, cells) of each row, the header among them.
+
+    Args:
+        path: the file, gzip or not.
+        advice: what to do about a file that is no CSV, for the message.
+
+    Raises:
+        BoveError: with the line, what can not be CSV.
+    """
+    reader = csv.reader((f"{text}\n" for _, text in read_lines(path)), strict=True)
+    try:
+        for cells in reader:
+            yield reader.line_num, cells
+    except csv.Error as e:
+        raise BoveError(f"{path}, line {reader.line_num}: not CSV ({e}); {advice}") from e
+
+
+# Odd things met while reading a file: how many of each kind, and where the first of them stand.
+
+
+class Oddities(Counter):
+    """Number of odd things by kind, which also keeps their places.
+
+    Readers call `note`; where they are given a plain Counter instead, only the numbers are kept.
+
+    Attributes:
+        places: kind → places of the first `keep` of them, in the file's order. A place is a line number, or a
+            row's where a file has no lines.
+        keep: most places that are kept of a kind; None keeps all.
+    """
+
+    def __init__(self, keep: int | None = 5):
+        super().__init__()
+        self.keep = keep
+        self.places: dict[str, list[int]] = {}
+
+
+def note(counts: Counter, kind: str, place: int) -> None:
+    """Count one odd thing, and keep its place where `counts` is an Oddities with room for it."""
+    counts[kind] += 1
+    if isinstance(counts, Oddities):
+        places = counts.places.setdefault(kind, [])
+        if counts.keep is None or len(places) < counts.keep:
+            places.append(place)
+
+
+# One JSON object a line, read with the line's number in every message.
+
+
+class Number(str):
+    """A number of a JSON file, as it is written there."""
+
+    __slots__ = ()
+
+
+def read_object(path, number: int, line: str, numbers: Callable | None = None) -> dict:
+    """The object of a line.
+
+    Args:
+        path, number: file and line, for messages.
+        line: the text.
+        numbers: what makes a value of a number's text, such as `Number`; None gives Python's numbers.
+
+    Raises:
+        BoveError: another kind of value, damaged JSON, a key that stands twice.
+    """
+    kinds = dict.fromkeys(("parse_int", "parse_float", "parse_constant"), numbers) if numbers else {}
+    try:
+        record = json.loads(line, object_pairs_hook=_unique, **kinds)
+    except _TwiceError as e:
+        raise BoveError(f"{path}, line {number}: key {e} stands twice in one object; keep one") from e
+    except (ValueError, RecursionError) as e:
+        raise BoveError(f"{path}, line {number}: not JSON ({e}); is the file cut off?") from e
+    if not isinstance(record, dict):
+        raise BoveError(f"{path}, line {number}: not a JSON object; one object a line is due")
+    return record
+
+
+def check_text(path, number: int, text: str) -> None:
+    """Raise BoveError for half of a surrogate pair, which JSON can escape but no UTF-8 file can hold."""
+    encoded(text, f"{path}, line {number}: ")
+
+
+class _TwiceError(ValueError):
+    """A key stands twice."""
+
+
+def _unique(entries: list[tuple]) -> dict:
+    record = dict(entries)
+    if len(record) < len(entries):
+        names = [name for name, _ in entries]
+        raise _TwiceError(repr(next(name for name in names if names.count(name) > 1)))
+    return record

@@ -1,42 +1,63 @@
 """A hash of what a stage's code does, for the workflow to see that a stage has changed.
 
-It covers a module and every module of the package that it imports, at any depth and inside functions too.
-What a reader sees but Python does not run (comments, docstrings, layout) is left out, and so are places and
-times of files.
+It covers a function and every definition of the package that it uses, at any depth: functions, classes and
+constants, whole. So an edit to one stage leaves the others of its file alone. What a reader sees but Python
+does not run (comments, docstrings, layout, order of definitions) is left out, and so are places and times of
+files. A module that is used in a way that cannot be followed counts as a whole.
 """
 
 import ast
 import hashlib
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 PACKAGE = Path(__file__).parent
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _UNSEEN = {"kind", "type_comment"}
+# names under which a module's statements that define nothing are kept, and that ask for all of a module
+_LOOSE, _WHOLE = "", "*"
 
 
-def fingerprint(*modules: str, package: Path = PACKAGE) -> str:
-    """16 hex digits over the named modules and what they import from their package.
+class Part(NamedTuple):
+    """A definition: the hash of its code, and what it uses, as (module, name); see `Module.uses`."""
 
-    A package's `__init__` counts where something is imported from it by name, not as a mere parent.
+    code: str
+    uses: frozenset[tuple[str, str]]
+
+
+def fingerprint(*names: str, package: Path = PACKAGE) -> str:
+    """16 hex digits over the named definitions, such as "bove.cli.train:run_train_als", and what they use.
+
+    A module's name alone stands for all of its definitions.
 
     Raises:
         ModuleNotFoundError: a named module does not exist.
+        AttributeError: a module does not define the name.
     """
-    found: dict[str, str] = {}
-    waiting = list(modules)
-    for name in modules:
-        if _file(name, package) is None:
-            raise ModuleNotFoundError(f"no module {name} in {package}")
+    found: dict[tuple[str, str], str] = {}
+    waiting = []
+    for name in names:
+        module, _, wanted = name.partition(":")
+        if (path := _file(module, package)) is None:
+            raise ModuleNotFoundError(f"no module {module} in {package}")
+        if wanted and wanted not in _parts(path, module, package):
+            raise AttributeError(f"module {module} defines no {wanted}")
+        waiting.append((module, wanted or _WHOLE))
     while waiting:
-        name = waiting.pop()
-        if name not in found and (path := _file(name, package)) is not None:
-            found[name], imports = _read(path, name)
-            waiting += imports
-    whole = "".join(f"{name} {code}\n" for name, code in sorted(found.items()))
+        module, name = waiting.pop()
+        if (path := _file(module, package)) is None:
+            continue
+        parts = _parts(path, module, package)
+        for key in (_LOOSE, *([name] if name in parts else parts)):
+            if (module, key) not in found:
+                found[module, key] = parts[key].code
+                waiting += parts[key].uses
+    whole = "".join(f"{module} {name} {code}\n" for (module, name), code in sorted(found.items()))
     return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
 
+@cache
 def _file(name: str, package: Path) -> Path | None:
     top, *rest = name.split(".")
     if top != package.name:
@@ -46,24 +67,69 @@ def _file(name: str, package: Path) -> Path | None:
 
 
 @cache
-def _read(path: Path, name: str) -> tuple[str, tuple[str, ...]]:
-    """Hash of one module's code, and the names that it imports."""
+def _parts(path: Path, name: str, package: Path) -> dict[str, Part]:
+    """The definitions of a module by name; what defines nothing is one part."""
     tree = ast.parse(path.read_bytes(), str(path))
     parent = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
-    digest = hashlib.sha256()
-    _feed(digest, tree)
-    return digest.hexdigest(), tuple(_imports(tree, parent))
+    imported = _imports(tree, parent, package)
+    statements: dict[str, list[ast.stmt]] = {_LOOSE: []}
+    for statement in tree.body:
+        if not isinstance(statement, ast.Import | ast.ImportFrom):
+            for defined in _defined(statement):
+                statements.setdefault(defined, []).append(statement)
+    if ast.get_docstring(tree) is not None:
+        del statements[_LOOSE][0]
+    parts = {}
+    for defined, found in statements.items():
+        digest = hashlib.sha256()
+        _feed(digest, found)
+        uses = {use for statement in found for use in _uses(statement, name, statements, imported)}
+        parts[defined] = Part(digest.hexdigest(), frozenset(uses))
+    return parts
 
 
-def _imports(tree: ast.Module, parent: list[str]):
+def _defined(statement: ast.stmt) -> list[str]:
+    """The names that a statement of a module defines and does nothing else."""
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return [statement.name]
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    if isinstance(statement, ast.Assign | ast.AnnAssign) and all(
+        isinstance(target, ast.Name | ast.Tuple) for target in targets
+    ):
+        return [node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
+    return [_LOOSE]
+
+
+def _imports(tree: ast.Module, parent: list[str], package: Path) -> dict[str, set[tuple[str, str]]]:
+    """What each name of a module may be that is imported anywhere in it: (module, name), or (module, *)."""
+    found: dict[str, set[tuple[str, str]]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            for alias in node.names:
+                found.setdefault(alias.asname or alias.name.split(".")[0], set()).add((alias.name, _WHOLE))
         elif isinstance(node, ast.ImportFrom):
             above = parent[: len(parent) - node.level + 1] if node.level else []
             base = ".".join([*above, *([node.module] if node.module else [])])
-            yield base
-            yield from (f"{base}.{alias.name}" for alias in node.names)  # a name may be a module
+            for alias in node.names:
+                inner = f"{base}.{alias.name}"
+                what = (base, alias.name) if _file(inner, package) is None else (inner, _WHOLE)
+                found.setdefault(alias.asname or alias.name, set()).add(what)
+    return found
+
+
+def _uses(statement: ast.stmt, module: str, own, imported):
+    """What a statement uses: every name in it, whatever its scope, that the module defines or imports."""
+    attributes = {
+        id(node.value): node.attr
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    }
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name):
+            if node.id in own:
+                yield module, node.id
+            for base, name in imported.get(node.id, ()):
+                yield base, (attributes.get(id(node), _WHOLE) if name == _WHOLE else name)
 
 
 def _feed(digest, value) -> None:

@@ -7,15 +7,13 @@ from pathlib import Path
 import numpy as np
 from tiny_treebank import tiny_sentences
 
-from bove.bags import Bags, BagWriter
-from bove.evaluate.scores import Scores, read_scores, write_scores
-from bove.factor.lowrank import compress
-from bove.factor.model import Model
+from bove.bags.store import Bags, BagWriter
+from bove.evaluate.results import Scores, read_scores, write_scores
+from bove.factor.model import Model, compress
 from bove.text.graphs import encode, load_graphs, save_graphs
 from bove.text.pairs import Pair, read_pairs, write_pairs
 from bove.text.vectors import WordVectors, write_vectors
-from bove.text.vocabulary import Vocabulary
-from bove.text.vocabulary_counts import build
+from bove.text.vocabulary import Vocabulary, build
 
 READERS: dict[str, Callable] = {
     "vocabulary": Vocabulary.load,

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from bove.artefacts import _CODES, _DTYPES
-from bove.factor.lowrank import LowRank
-from bove.factor.model import Model
+from bove.factor.model import LowRank, Model
 from bove.text.vocabulary import _LISTS, Vocabulary
 
 _DEEP, _LONG = "(deep)", "(long)"  # what json itself would not write

@@ -7,10 +7,9 @@ import shlex
 import shutil
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
-from bove.cli.main import MODULES
+from bove.cli.main import functions
 
 ROOT = Path(__file__).parent.parent
 PARTS = ("Snakefile", "workflow", "bove", "config", "profiles", "environment.yml")
@@ -61,9 +60,9 @@ class Checkout:
 
 def check(words: list[str]) -> None:
     """Exit where the command line does not take these words."""
-    module = MODULES.get(words[0], words[0]).replace("-", "_")
     parser = argparse.ArgumentParser(prog=f"bove {words[0]}", description="")
-    import_module(f"bove.cli.{module}").register(parser)
+    register, _ = functions(words[0])
+    register(parser)
     parser.add_argument("--threads")
     parser.add_argument("--log")
     parser.parse_args(words[1:])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bove.graphs import GraphCorpus
+from bove.factor.graphs import GraphCorpus
 
 
 def make_corpus(rng, lengths, c=7, d=3, arcs_per_token=1.5):

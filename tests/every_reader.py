@@ -10,38 +10,32 @@ from pathlib import Path
 
 import numpy as np
 
-from bove import bag_shards
 from bove.api.corpus import Corpus
 from bove.api.estimator import BoVE
 from bove.api.graph import Graph
 from bove.api.readers import read_json_lines, read_triples, write_json_lines
-from bove.bags import Bags
-from bove.check.kinds import find_kind
-from bove.cli.als_checkpoint import Checkpoint
-from bove.cli.figures.iterations import read_iterations
-from bove.cli.figures.results import read_results
+from bove.bags import shards as bag_shards
+from bove.bags.store import Bags
+from bove.check import sniff
+from bove.cli import parse as parse_shards
+from bove.cli.common import read_notes
+from bove.cli.figures import read_iterations, read_results
 from bove.cli.main import main as bove
-from bove.cli.notes import read_notes
-from bove.cli.overview import parser_page
-from bove.config import load, resolve
-from bove.evaluate.html import page
-from bove.evaluate.results import results_of
-from bove.evaluate.scores import read_scores
+from bove.cli.report import parser_page
+from bove.cli.train import Checkpoint
+from bove.config.load import load, resolve
+from bove.config.sources import extract
+from bove.config.variants import SCHEMA
+from bove.evaluate.pages import page
+from bove.evaluate.results import read_scores, results_of
 from bove.evaluate.search import search
-from bove.evaluate.training_runs import read_run
+from bove.evaluate.training_log import read_run
 from bove.factor.model import Model
-from bove.factor.peers import Peers
-from bove.fetch import extract
-from bove.runs import SCHEMA
-from bove.text import parse_shards
+from bove.factor.parallel import Peers
 from bove.text.conll import Sentence, read_sentences
-from bove.text.conventions import Conventions
 from bove.text.graphs import encode, load_graphs
-from bove.text.own_parses import match_parses
-from bove.text.pair_files import read_pair_file
-from bove.text.pair_forms import Form
-from bove.text.pairs import read_pairs
-from bove.text.tokens import sentences
+from bove.text.pairs import Form, match_parses, read_pair_file, read_pairs
+from bove.text.tokens import Conventions, sentences
 from bove.text.vectors import WordVectors, convert
 from bove.text.vocabulary import Vocabulary
 
@@ -180,7 +174,7 @@ def check(path: Path) -> None:
         redirect_stdout(nowhere),
         redirect_stderr(nowhere),
     ):
-        if find_kind(path) != "stanza":  # which would need PyTorch
+        if sniff(path) != "stanza":  # which would need PyTorch
             assert bove(["check", str(path)]) in (0, 2)
 
 
@@ -213,6 +207,6 @@ READERS: dict[str, Callable[[Path], object]] = {
     "notes": lambda path: read_notes([path]),
     "markdown": lambda path: page(path.read_bytes().decode("utf-8", "replace")),
     "config": config,
-    "kinds": find_kind,
+    "kinds": sniff,
     "check": check,
 }

@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from bove.config import fill, load_schema
-from bove.text.pair_files import read_pair_file
-from bove.text.pair_forms import Form
+from bove.config.load import fill, load_schema
+from bove.text.pairs import Form, read_pair_file
 
-_SCHEMA = Path(__file__).parent.parent / "bove" / "schema" / "config.schema.yaml"
+_SCHEMA = Path(__file__).parent.parent / "bove" / "config" / "config.schema.yaml"
 
 
 def dataset(task: str, **keys) -> dict:

@@ -13,12 +13,12 @@ from every_reader import FOLDER, IDS, LAYOUT, READERS, TEXTS
 
 from bove.api.estimator import BoVE
 from bove.api.readers import read_json_lines
-from bove.bag_shards import ShardWriter
-from bove.cli.als_checkpoint import Checkpoint
+from bove.bags.shards import ShardWriter
+from bove.cli.parse import write_shard
+from bove.cli.train import Checkpoint
 from bove.factor.als import AlsState
-from bove.factor.peers import Peers
+from bove.factor.parallel import Peers
 from bove.text.conll import Sentence
-from bove.text.parse_shards import write_shard
 
 CONFIGURATIONS = Path(__file__).parent.parent / "config"
 SNLI = '{"gold_label": "neutral", "sentence1": "A dog.", "sentence2": "B.", "pairID": "1"}\n'

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
-from bove.bags import Bags, BagWriter
+from bove.bags.store import Bags, BagWriter
 from bove.errors import BoveError
 
 IDS = ["deft-00001.1", "deft-00001.2", "größe-00002.1"]

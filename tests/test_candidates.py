@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from bove.candidates import development, model_keys, points
-from bove.config import load_schema, resolve
+from bove.config.load import load_schema, resolve
+from bove.config.variants import development, model_keys, points
 from bove.errors import BoveError
 
-SCHEMA = Path(__file__).parent.parent / "bove" / "schema" / "config.schema.yaml"
+SCHEMA = Path(__file__).parent.parent / "bove" / "config" / "config.schema.yaml"
 SETS = {
     "dev": {"label": "D", "task": "entailment", "development": True, "subsets": {"a": {"input": "a"}}},
     "more": {"label": "M", "task": "entailment", "development": True, "subsets": {"a": {"input": "a"}}},

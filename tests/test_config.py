@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bove.config import load, load_schema, resolve, store, summary
+from bove.config.load import load, load_schema, resolve, store, summary
+from bove.config.variants import variants
 from bove.errors import BoveError
-from bove.variants import variants
 
 ROOT = Path(__file__).parent.parent
-SCHEMA = ROOT / "bove" / "schema" / "config.schema.yaml"
+SCHEMA = ROOT / "bove" / "config" / "config.schema.yaml"
 SMALL = """
 run: small
 treebank: {train: train.conll, dev: dev.conll}

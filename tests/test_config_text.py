@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bove.config import check_part, fill, load, load_schema, resolve, store, summary
+from bove.config.load import check_part, fill, load, load_schema, resolve, store, summary
 from bove.errors import BoveError
 
-SCHEMA = Path(__file__).parent.parent / "bove" / "schema" / "config.schema.yaml"
+SCHEMA = Path(__file__).parent.parent / "bove" / "config" / "config.schema.yaml"
 SMALL = """
 run: small
 treebank: {train: train.conll, dev: dev.conll}

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bove.errors import BoveError
-from bove.evaluate.scores import read_scores
-from bove.text.checkpoints import read_checkpoint
+from bove.evaluate.results import read_scores
+from bove.text.parser import read_checkpoint
 from bove.text.vectors import WordVectors
 
 ARRAYS = ("vectors", "graphs", "model", "low-rank model", "bags")

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from test_config import SCHEMA, SMALL
 
-from bove.config import load, resolve
+from bove.config.load import load, resolve
+from bove.config.sources import members, references
 from bove.errors import BoveError
-from bove.sources import members, references
 
 ROOT = Path(__file__).parent.parent
 SHIPPED = sorted((ROOT / "config" / "datasets").glob("*.yaml"))

@@ -7,11 +7,11 @@ import pytest
 from tiny_run import CHASED, TURNED, make_run
 from tiny_treebank import write_treebank
 
-from bove.bags import Bags
+from bove.bags.store import Bags
 from bove.cli.main import main
 from bove.embedder import Embedder, Settings
 from bove.errors import BoveError
-from bove.factor.embedding import Options
+from bove.factor.inference import Options
 from bove.factor.model import Model
 from bove.text.conll import Sentence
 from bove.text.vectors import WordVectors

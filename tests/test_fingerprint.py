@@ -14,7 +14,7 @@ FILES = {
     "deep.py": 'def value(x=1):\n    """Doc."""\n    # why\n    return x + 1\n',
     "other.py": "def other():\n    return 1\n",
     "room/__init__.py": "",
-    "room/user.py": "from ..deep import value\nfrom . import near\n",
+    "room/user.py": "from ..deep import value\nfrom . import near\n\nboth = value, near\n",
     "room/near.py": "here = 1\n",
 }
 
@@ -85,6 +85,30 @@ def test_a_module_that_does_not_exist_is_no_fingerprint():
 
 
 def test_several_modules_in_any_order_have_one_fingerprint():
-    first = fingerprint("bove.config", "bove.fetch")
-    assert first == fingerprint("bove.fetch", "bove.config")
-    assert first != fingerprint("bove.config")
+    first = fingerprint("bove.config.load", "bove.files")
+    assert first == fingerprint("bove.files", "bove.config.load")
+    assert first != fingerprint("bove.config.load")
+
+
+def test_an_edit_beside_a_stage_in_its_file_leaves_it_alone(package):
+    text = "from . import deep\n\nFACTOR = 2\n\n\ndef one():\n    return FACTOR * deep.value()\n"
+    text += "\n\ndef two():\n    return 2\n"
+    changes = {"deep.py": FILES["deep.py"] + "\n\ndef unused():\n    pass\n"}
+    found = {
+        name: [
+            _stage(package(f"{name}{i}", **{"both.py": edited, **changes}), f"pkg.both:{name}")
+            for i, edited in enumerate(
+                (text, text.replace("return 2", "return 3"), text.replace("= 2", "= 3"))
+            )
+        ]
+        for name in ("one", "two")
+    }
+    assert found["one"][0] == found["one"][1] != found["one"][2]
+    assert found["two"][0] == found["two"][2] != found["two"][1]
+    assert found["one"][0] == _stage(package("plain", **{"both.py": text}), "pkg.both:one")
+    assert found["one"][0] != _stage(package("loose", **{"both.py": text + "\nprint()\n"}), "pkg.both:one")
+
+
+def test_a_definition_that_does_not_exist_is_an_error():
+    with pytest.raises(AttributeError, match="run_nothing"):
+        fingerprint("bove.cli.train:run_nothing")

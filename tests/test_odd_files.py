@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from bove.artefacts import open_mapped
-from bove.bags import Bags
+from bove.bags.store import Bags
 from bove.cli.main import main
 from bove.errors import BoveError
-from bove.evaluate.scores import read_scores
+from bove.evaluate.results import read_scores
 from bove.files import atomic_folder, atomic_write, open_bytes, read_lines, sha256
 from bove.text.vector_files import read_blocks
 

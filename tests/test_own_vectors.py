@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from bove.bags import Bags, write_bags
+from bove.bags.store import Bags, write_bags
 from bove.cli.main import main
 from bove.errors import BoveError
-from bove.evaluate.scores import read_scores
+from bove.evaluate.results import read_scores
 from bove.files import atomic_write
 from bove.text.pairs import Pair, write_pairs
 

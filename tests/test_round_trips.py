@@ -11,21 +11,20 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import bove
-from bove.bag_shards import Layout, ShardWriter, gather
-from bove.bags import BagWriter
-from bove.cli.notes import read_notes, write_notes
-from bove.cli.training import write_times, write_training_log
-from bove.evaluate.scores import Scores, read_scores, write_scores
-from bove.evaluate.training_runs import read_run
-from bove.factor.lowrank import compress
-from bove.factor.model import Model
-from bove.text import parse_shards, parsing
+from bove.bags.shards import Layout, ShardWriter, gather
+from bove.bags.store import BagWriter
+from bove.cli import parse as parse_shards
+from bove.cli.common import read_notes, write_notes
+from bove.cli.train import write_times, write_training_log
+from bove.evaluate.results import Scores, read_scores, write_scores
+from bove.evaluate.training_log import read_run
+from bove.factor.model import Model, compress
+from bove.text import parser as parsing
 from bove.text.conll import Sentence
 from bove.text.graphs import encode, load_graphs, save_graphs
-from bove.text.own_parses import match_parses
+from bove.text.pairs import match_parses
 from bove.text.vectors import WordVectors, convert
-from bove.text.vocabulary import Vocabulary
-from bove.text.vocabulary_counts import build
+from bove.text.vocabulary import Vocabulary, build
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 cells = st.text(

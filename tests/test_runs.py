@@ -5,8 +5,8 @@ import shutil
 import pytest
 from tiny_run import make_run
 
+from bove.config.variants import Run, defaults
 from bove.errors import BoveError
-from bove.runs import Run, defaults
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from bove.shard_counts import AUTO, ShardCounts
+from bove.bags.shards import AUTO, ShardCounts
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from bove.contamination import (
+from bove.evaluate.contamination import (
     contamination_page,
     normalised,
     shared_pairs,

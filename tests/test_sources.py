@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from bove import sources
-from bove.config import resolve
+from bove.config import sources
+from bove.config.load import resolve
 from bove.errors import BoveError
 
-SCHEMA = Path(__file__).parent.parent / "bove" / "schema" / "config.schema.yaml"
+SCHEMA = Path(__file__).parent.parent / "bove" / "config" / "config.schema.yaml"
 
 
 @pytest.fixture

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bove.config import load, resolve
+from bove.config.load import load, resolve
+from bove.config.variants import SYSTEMS, Homes, check_sources, used_sources, variants
 from bove.errors import BoveError
-from bove.variants import SYSTEMS, Homes, check_sources, used_sources, variants
 
 ROOT = Path(__file__).parent.parent
-SCHEMA = ROOT / "bove" / "schema" / "config.schema.yaml"
+SCHEMA = ROOT / "bove" / "config" / "config.schema.yaml"
 SMALL = {
     "run": "v1.0",
     "treebank": {"train": "train.conll", "dev": "dev.conll"},

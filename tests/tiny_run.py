@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 from tiny_treebank import count_and_encode, tiny_sentences, write_treebank
 
-from bove.config import resolve, store
+from bove.config.load import resolve, store
+from bove.config.variants import SCHEMA
 from bove.factor.model import Model
-from bove.runs import SCHEMA
 from bove.text.conll import Sentence
 from bove.text.vectors import write_vectors
 from bove.text.vocabulary import Vocabulary

@@ -1,25 +1,252 @@
 """The model as an estimator after scikit-learn's conventions, on the code of the workflow's stages."""
 
 import warnings
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import eigsh
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bove.api.checks import bag_of, seed_of
-from bove.api.corpus import Corpus, Unseen, Vectors, shown, split
-from bove.api.fitting import fit_als, fit_sgd, inference_of, parameters_of, settings_of, training_data
-from bove.api.graph import Graph
-from bove.api.names import Names, names_of
-from bove.api.reconstruction import Reconstruction, explained
+from bove.api.corpus import Corpus, Names, Unseen, Vectors, mapped, names_of, shown, split, stacked
+from bove.api.graph import Graph, bag_of, seed_of
 from bove.errors import BoveError, BoveWarning
-from bove.factor.embedding import Inference, infer_tokens
+from bove.factor.als import AlsSettings
+from bove.factor.graphs import GraphCorpus
+from bove.factor.inference import SOLVERS, Inference, Options, infer_tokens
 from bove.factor.model import Model
-from bove.factor.training import Checks, findings, make_model
+from bove.factor.objective import objective
+from bove.factor.training import (
+    Checks,
+    TrainingData,
+    als_training,
+    findings,
+    make_model,
+    sgd_library,
+    start_properties,
+)
+
+# Where the node vectors of a training may start, if not at 0.
+
+STARTS = ("zero", "random", "eigenvectors")
+# up to this many nodes all eigenvectors are made, which is exact
+DENSE = 1000
+
+
+def start_tokens(corpus: GraphCorpus, rank: int, start: str, seed: int) -> np.ndarray | None:
+    """[T, r] node vectors to start from; None for 0.
+
+    random: normal, of length about 1. eigenvectors: those of Σ_k X_k + X_kᵀ over the whole corpus with the
+    largest eigenvalues in size, as RESCAL starts; columns that there are no eigenvectors for are 0.
+
+    Raises:
+        BoveError: an unknown start, or one at 0 where no node has a property, so that all would stay 0.
+    """
+    if start not in STARTS:
+        raise BoveError(f"init {start!r}: must be one of {', '.join(STARTS)}")
+    if start == "zero":
+        if corpus.n_tokens and not len(corpus.properties):
+            raise BoveError(
+                "no node has a property, so node vectors that start at 0 stay there; give nodes properties, "
+                "such as one of its own each, or set init to 'random' or 'eigenvectors'"
+            )
+        return None
+    n = corpus.n_tokens
+    rng = np.random.default_rng(seed)
+    if start == "random":
+        return rng.standard_normal((n, rank)) / np.sqrt(rank)
+    ones = np.ones(len(corpus.arc_head))
+    X = sp.csr_array((ones, (corpus.arc_head, corpus.arc_dependent)), shape=(n, n))
+    S, E = X + X.T, np.zeros((n, rank))
+    most = min(rank, n)
+    if n <= max(DENSE, rank + 1):
+        values, vectors = np.linalg.eigh(S.toarray())
+    else:
+        values, vectors = eigsh(S, most, v0=rng.standard_normal(n))
+    order = np.argsort(-np.abs(values), kind="stable")[:most]
+    E[:, :most] = vectors[:, order]
+    return E
+
+
+# How much of a graph its bag explains.
+
+
+@dataclass(frozen=True)
+class Reconstruction:
+    """How much of the cells of some graphs a model's bags explain; 1 is all, 0 what zeros would.
+
+    1 − ||W − P Eᵀ||² / ||W||² for the properties, 1 − Σ_k ||X_k − E R_k Eᵀ||² / ||X||² for the relations;
+    not a number where there are none. What the model does not know is in neither.
+
+    Attributes:
+        properties, relations: of all cells of either kind.
+        by_relation: of each relation that the graphs have, by name.
+    """
+
+    properties: float
+    relations: float
+    by_relation: Mapping[str, float]
+
+
+def explained(model: Model, corpus: Corpus, E: np.ndarray, batch_tokens: int, threads: int) -> Reconstruction:
+    """What the bags E [T, r] of a corpus in the model's numbers explain of it."""
+    arrays, names = corpus.without_extra().arrays, corpus.names
+    row = objective(
+        arrays, model.properties, model.dense_relations(), E, groups=names.slices(), alpha=1.0, lambda_P=0.0,
+        lambda_R=0.0, lambda_E=0.0, batch_tokens=batch_tokens, threads=threads,
+    )  # fmt: skip
+    counts = np.bincount(arrays.arc_relation, minlength=len(names.relations))
+    left = np.array([row[f"relation:{k}"] for k in range(len(names.relations))])
+    by = {name: float(1 - left[k] / counts[k]) for k, name in enumerate(names.relations) if counts[k]}
+    ones, arcs = len(arrays.properties), int(counts.sum())
+    terms = sum(row[name] for name in names.groups)
+    return Reconstruction(
+        properties=float(1 - terms / ones) if ones else float("nan"),
+        relations=float(1 - left.sum() / arcs) if arcs else float("nan"),
+        by_relation=by,
+    )
+
+
+# Training of the estimator, on what the workflow's trainers do.
+
+# what the trainers call those settings that the estimator calls otherwise
+OTHER_NAMES = {"p_penalty": "penalty_P", "r_penalty": "penalty_R", "batch_sentences": "batch_graphs"}
+_CHOICES = {
+    "trainer": ("als", "sgd"), "dtype": ("float32", "float64"), "init": STARTS, "device": ("cpu", "cuda"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What a training gives.
+
+    Attributes:
+        P, R: [c, r] and [d, r, r].
+        rows: L by term, a dict a round.
+        said: what else a model tells of its training.
+        corpus: the graphs that L was summed over.
+        E: [T, r] of the training graphs, or None.
+    """
+
+    P: np.ndarray
+    R: np.ndarray
+    rows: list[dict[str, Any]]
+    said: dict[str, object]
+    corpus: GraphCorpus
+    E: np.ndarray | None = None
+
+
+def settings_of(parameters: Mapping[str, Any]) -> Any:
+    """The settings of the trainer that an estimator's parameters choose, checked with those of inference.
+
+    Raises:
+        BoveError: a parameter that can not be, or PyTorch is needed and missing.
+    """
+    values = {**parameters, **{name: parameters[own] for name, own in OTHER_NAMES.items()}}
+    checks = Checks(values, lambda name: OTHER_NAMES.get(name, name))
+    inference_of(values)
+    for name, allowed in _CHOICES.items():
+        if values[name] not in allowed:
+            checks.fail(name, f"one of {', '.join(allowed)}")
+    if values["init"] != "zero":
+        values["restart_every"] = 0
+    checks.least({"restart_every": 0})
+    if values["trainer"] == "als":
+        checks.als()
+        kind: Any = AlsSettings
+    else:
+        checks.sgd()
+        kind = sgd_library(values["device"], values["threads"]).SgdSettings
+    return kind(**{name: values[name] for name in kind.__dataclass_fields__})
+
+
+def inference_of(parameters: Mapping[str, Any]) -> Options:
+    """How an estimator's parameters say that bags are inferred.
+
+    Raises:
+        BoveError: a parameter of inference that can not be.
+    """
+    checks = Checks(parameters)
+    if parameters["solver"] not in SOLVERS:
+        checks.fail("solver", f"one of {', '.join(SOLVERS)}")
+    checks.least({"iterations": 1, "batch_tokens": 1, "threads": 1})
+    checks.weights(("infer_tolerance",))
+    checks.number("energy", "above 0 and at most 1", lambda value: 0 < value <= 1)
+    return Options(*(parameters[name] for name in ("solver", "iterations", "infer_tolerance", "energy")))
+
+
+def parameters_of(model: Model) -> dict[str, Any]:
+    """The parameters of the estimator that made a model, or of one that would train as the workflow did."""
+    told = model.hyperparameters
+    kept = told.get("estimator", {})
+    given = {OTHER_NAMES.get(name, name): value for name, value in told.items()}
+    given |= {"dtype": model.properties.dtype.name, "random_state": told.get("seed")}
+    return given | (dict(kept) if isinstance(kept, Mapping) else {})
+
+
+def training_data(corpus: Corpus, vectors: Vectors | None, rank: int) -> TrainingData:
+    """A corpus, with the pretrained vectors of those properties that have one.
+
+    Raises:
+        BoveError: no node at all, extra properties, or vectors of another length than the rank.
+    """
+    names = corpus.names
+    if not corpus.arrays.n_tokens:
+        raise BoveError("the graphs have no node, so there is nothing to learn from")
+    if len(corpus.arrays.extra):
+        raise BoveError("graphs with words outside of their vocabulary; make them without vectors to learn")
+    known = mapped(vectors)
+    frozen = np.array([name in known for name in names.properties], bool)
+    held = [names.properties[row] for row in np.flatnonzero(frozen)]
+    pretrained = stacked(known, held, rank)
+    own = names.properties if names.are_own else ()
+    return TrainingData(corpus.arrays, pretrained, frozen, names.slices(), names.relations, own)
+
+
+def fit_als(
+    data: TrainingData, settings: AlsSettings, rank: int, seed: int, dtype: str, init: str, threads: int
+) -> Fitted:
+    """Train by alternating least squares from node vectors as `init` says.
+
+    Raises:
+        BoveError: a start at 0 where no node has a property, or training that diverges.
+    """
+    E = start_tokens(data.corpus, rank, init, seed)
+    trainer, state = als_training(data, start_properties(data, seed, dtype), settings, threads, E)
+    for state in trainer.rounds(state):
+        pass
+    said = {"rounds": state.round, "init": init}
+    return Fitted(state.P, state.R, list(state.log), said, data.corpus, state.E)
+
+
+def fit_sgd(
+    data: TrainingData, settings: Any, rank: int, seed: int, dtype: str, init: str, threads: int
+) -> Fitted:
+    """Train by stochastic gradient descent; the best epoch is kept.
+
+    Raises:
+        BoveError: another start than 0, no node with a property, or training that diverges.
+    """
+    if init != "zero":
+        raise BoveError(f"init {init!r}: only for trainer 'als'; the other one has its own start")
+    start_tokens(data.corpus, rank, init, seed)
+    P = start_properties(data, seed, dtype)
+    sgd = sgd_library(settings.device, threads)
+    trainer = sgd.SgdTrainer(data.corpus, P, data.frozen, data.groups, settings, seed, threads)
+    best: Any = None
+    rows = []
+    for epoch in trainer.epochs():
+        rows.append(epoch.row)
+        best = epoch if epoch.best else best
+    said = {"epoch": best.row["round"], "epochs_done": len(rows)}
+    return Fitted(best.P, best.R, rows, said, trainer.training)
+
+
+# The model as an estimator after scikit-learn's conventions, on the code of the workflow's stages.
 
 Graphs = Iterable[Graph] | Corpus
 

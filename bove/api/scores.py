@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bove.api.checks import bag_of
+from bove.api.graph import bag_of
 from bove.errors import BoveError
 from bove.evaluate import alignment
 

@@ -16,11 +16,10 @@ import logging
 import os
 import platform
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from types import ModuleType
 from typing import IO
 from uuid import uuid4
 
@@ -68,33 +67,36 @@ def cache_folder() -> Path | None:
     return Path(named)
 
 
-def run(stage: str, module: ModuleType, args: argparse.Namespace) -> None:
+def run(
+    stage: str, code: str, execute: Callable[[argparse.Namespace], None], args: argparse.Namespace
+) -> None:
     """Run a stage, or take its results from the cache.
 
     Args:
-        module: of the stage, with its function `run`.
+        code: module and name of the function that runs the stage, such as bove.cli.data:run_vectors.
+        execute: that function.
     """
     parts, folder = CACHED.get(stage), cache_folder()
     if parts is None or folder is None:
-        module.run(args)
+        execute(args)
         return
     read = [path for name in parts.reads if (path := getattr(args, name, None)) is not None]
     if not all(Path(path).is_file() for path in read):
-        module.run(args)  # which says what is wrong
+        execute(args)  # which says what is wrong
         return
-    made_from = _made_from(stage, module, args, parts)
+    made_from = _made_from(stage, code, args, parts)
     text = json.dumps(made_from, sort_keys=True)
     entry = Entry(folder / stage / hashlib.sha256(text.encode()).hexdigest()[:32], made_from)
     outputs = {name: Path(getattr(args, name)) for name in parts.writes}
     if entry.take(outputs):
         return
     before = [_state(path) for path in read]
-    module.run(args)
+    execute(args)
     if before == [_state(path) for path in read]:
         entry.keep(outputs)
 
 
-def _made_from(stage, module, args, parts) -> dict:
+def _made_from(stage, code, args, parts) -> dict:
     """All that the results depend on; files count by their content alone."""
     skipped = {"log", *parts.writes}
     arguments = {name: value for name, value in vars(args).items() if name not in skipped}
@@ -104,7 +106,7 @@ def _made_from(stage, module, args, parts) -> dict:
     return {
         "format": FORMAT,
         "stage": stage,
-        "code": fingerprint(module.__name__),
+        "code": fingerprint(code),
         "versions": {name: _version(name) for name in parts.libraries},
         "python": ".".join(platform.python_version_tuple()[:2]),
         "machine": platform.machine(),

@@ -3,21 +3,25 @@
 import argparse
 import json
 
-from bove.check import pair_files, run_files
-from bove.check.configurations import check_config
-from bove.check.graph_files import check_json_graphs, check_triples
-from bove.check.kinds import KINDS, find_kind
-from bove.check.report import Report
-from bove.check.treebanks import check_treebank
-from bove.check.vector_files import check_vectors
+from bove import check as pair_files
+from bove import check as run_files
+from bove.check import (
+    KINDS,
+    Report,
+    check_config,
+    check_json_graphs,
+    check_treebank,
+    check_triples,
+    check_vectors,
+    sniff,
+)
 from bove.errors import BoveError, visible
-from bove.files import check_encoding, check_file, open_bytes
-from bove.oddities import Oddities
+from bove.files import Oddities, check_encoding, check_file, open_bytes
 
 FEW = 5
 
 
-def register(parser: argparse.ArgumentParser) -> None:
+def register_check(parser: argparse.ArgumentParser) -> None:
     parser.description += (
         " The kind of a file is told by its content: treebank, word vectors, sentence pairs, gold scores, a "
         "file that a stage wrote, a Stanza model, a configuration. Exit code 0: all files can be used; 2: "
@@ -33,7 +37,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="the report as JSON, one object a line")
 
 
-def run(args: argparse.Namespace) -> None:
+def run_check(args: argparse.Namespace) -> None:
     """Check the files one after another, then what belongs together."""
     check_encoding(args.encoding)
     reports: list[tuple[str, Report]] = []
@@ -43,7 +47,7 @@ def run(args: argparse.Namespace) -> None:
         try:
             check_file(path)
             with open_bytes(path):  # what can not be read is told of alike, whatever kind is named
-                kind = args.kind or find_kind(path)
+                kind = args.kind or sniff(path)
             configurations = [other.path for name, other in reports if name == "config" and other.usable]
             _check(kind, report, args, configurations)
         except BoveError as e:

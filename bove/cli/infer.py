@@ -2,27 +2,28 @@
 
 import argparse
 import csv
+import json
 import logging
+from pathlib import Path
 
 import numpy as np
 
 from bove import __version__
-from bove.bag_shards import REPORT, Layout, ShardWriter
-from bove.bags import BagWriter
-from bove.cli.progress import Progress
-from bove.cli.punctuation import count_kept, kept_tokens, log_left_out
+from bove.bags.shards import REPORT, Layout, ShardWriter, read_shard
+from bove.bags.store import Bags, BagWriter
+from bove.cli.common import Progress, count_kept, kept_tokens, log_left_out
 from bove.errors import BoveError
-from bove.factor.batches import Workers, plan_batches, ranges
-from bove.factor.embedding import SOLVERS, Inference, Options, infer_batches
+from bove.evaluate.comparisons import by_length, compare_bags, summarise_bags
+from bove.factor.graphs import GraphCorpus
+from bove.factor.inference import SOLVERS, Inference, Options, infer_batches
 from bove.factor.model import Model
+from bove.factor.parallel import Workers, plan_batches, ranges
 from bove.files import atomic_write, sha256
-from bove.graphs import GraphCorpus
-from bove.shards import read_shard
 from bove.text.conll import read_sentences
 from bove.text.graphs import load_graphs
+from bove.text.tokens import is_punctuation
 from bove.text.vectors import WordLookup, WordVectors
 from bove.text.vocabulary import Vocabulary
-from bove.text.words import is_punctuation
 
 log = logging.getLogger("bove")
 NEEDS = {
@@ -32,7 +33,7 @@ NEEDS = {
 }
 
 
-def register(parser: argparse.ArgumentParser) -> None:
+def register_infer(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--system", choices=tuple(NEEDS), required=True, help="what makes the vectors")
     add("--model", metavar="FILE", help="model.safetensors")
@@ -65,7 +66,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     add("--output", required=True, metavar="FILE", help="bags.safetensors to write")
 
 
-def run(args: argparse.Namespace) -> None:
+def run_infer(args: argparse.Namespace) -> None:
     needs = dict.fromkeys(NEEDS[args.system] + (() if args.punctuation else ("sentences",)))
     missing = [name for name in needs if getattr(args, name) is None]
     if missing:
@@ -198,3 +199,131 @@ def _report(args, corpus, index, used, change, rate, rows=None) -> None:
             for s in range(corpus.n_graphs) if rows is None else rows:
                 b = index[s]
                 writer.writerow([corpus.ids[s], int(corpus.lengths[s]), int(used[b]), repr(float(change[b]))])
+
+
+# `bove gather-bags`: the bags of all shards of `bove infer`, in the graphs' order.
+
+
+def register_gather_bags(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    add = parser.add_argument
+    add("--graphs", required=True, metavar="FILE", help="the graphs of all shards")
+    add("--shards", required=True, nargs="+", metavar="FILE", help="all files of `bove infer --shard`")
+    add("--sentences", nargs="+", metavar="FILE", help="--no-punctuation: the graphs' sentences, CoNLL-U")
+    add(
+        "--punctuation",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="whether the shards have vectors of punctuation",
+    )
+    add("--reports", nargs="+", metavar="FILE", help="what `bove infer --shard --report` wrote of all shards")
+    add("--report", metavar="FILE", help="CSV to write from these: tokens, iterations, last change")
+    add("--output", required=True, metavar="FILE", help="bags.safetensors, as inference at once writes it")
+
+
+def run_gather_bags(args: argparse.Namespace) -> None:
+    """Check that the shards are one whole and of these graphs, and write all bags."""
+    from bove.bags.shards import gather, gather_reports
+    from bove.cli.common import count_kept, log_left_out
+    from bove.text.graphs import load_graphs
+
+    if not args.punctuation and args.sentences is None:
+        raise BoveError("--no-punctuation needs --sentences")
+    if (args.reports is None) != (args.report is None):
+        raise BoveError("--reports and --report belong together; give both or neither")
+    corpus = load_graphs(args.graphs)
+    layout, kept = bag_layout(args, corpus)
+    gather(args.shards, layout, args.output)
+    if args.report:
+        gather_reports(args.reports, layout, corpus.lengths, args.report)
+    log.info(
+        "%d sentences, %d distinct bags of %d shards", len(layout.ids), len(layout.first), len(args.shards)
+    )
+    if not args.punctuation:
+        log_left_out(corpus.lengths, count_kept(corpus, kept))
+
+
+# `bove compress`: a model whose relations are kept as low-rank factors.
+
+
+def register_compress(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--model", required=True, metavar="FILE", help="model.safetensors")
+    add("--energy", type=float, required=True, help="share of each relation's squared norm to keep (0 to 1)")
+    add("--output", required=True, metavar="FILE", help="compressed model to write")
+
+
+def run_compress(args: argparse.Namespace) -> None:
+    model = Model.load(args.model)
+    small = model.compress(args.energy)
+    small.save(args.output)
+    ranks = small.relations.ranks
+    log.info("%d of %d singular values kept", ranks.sum(), len(ranks) * model.rank)
+    for name, rank in zip(model.relation_names, ranks, strict=True):
+        log.info("%4d  %s", rank, name)
+    before, after = Path(args.model).stat().st_size, Path(args.output).stat().st_size
+    log.info("%.1f MB became %.1f MB", before / 1e6, after / 1e6)
+
+
+# `bove compare-bags`: how far two files of bags agree, token by token.
+
+
+def register_compare_bags(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    for name, example in (("first", "gold trees"), ("second", "predicted trees")):
+        parser.add_argument(
+            f"--{name}", required=True, metavar="BAGS", help=f"bags.safetensors, such as from {example}"
+        )
+    parser.add_argument(
+        "--output", required=True, metavar="FILE.json", help="mean and quantiles of the tokens' cosines"
+    )
+
+
+def run_compare_bags(args: argparse.Namespace) -> None:
+    """Compare the vectors of each token in both files."""
+    first, second = Bags.open(args.first), Bags.open(args.second)
+    if first.model_hash != second.model_hash:
+        log.warning(
+            "different models: %s (%s), %s (%s)",
+            first.path,
+            first.model_hash[:12] or "unknown",
+            second.path,
+            second.model_hash[:12] or "unknown",
+        )
+    found = compare_bags(first, second)
+    whole, classes = summarise_bags(found.cosines), by_length(found)
+    content = {
+        "format": "bove-bag-comparison",
+        **{
+            name: {"file": str(bags.path), "system": bags.system, "model_hash": bags.model_hash}
+            for name, bags in (("first", first), ("second", second))
+        },
+        "sentences": len(found.lengths),
+        "empty_sentences": int((found.lengths == 0).sum()),
+        "tokens": len(found.cosines),
+        "zero_vectors": found.zeros,
+        "cosine": whole,
+        "cosine_by_length": classes,
+    }
+    with atomic_write(args.output) as stream:
+        json.dump(content, stream, ensure_ascii=False, indent=1)
+        stream.write("\n")
+    log.info(
+        "%d sentences (%d empty), %d tokens; zero vectors: %d in the first file, %d in the second",
+        content["sentences"],
+        content["empty_sentences"],
+        content["tokens"],
+        found.zeros["first"],
+        found.zeros["second"],
+    )
+    for name, part in [("all", whole), *((f"{part['length']} tokens", part) for part in classes)]:
+        if part["tokens"]:
+            log.info(
+                "%s: cosine %.4f on average, %.4f median, %.4f at 5 %%; %.1f %% of %d below 0.9",
+                name,
+                part["mean"],
+                part["quantiles"]["0.5"],
+                part["quantiles"]["0.05"],
+                100 * part["share_below"]["0.9"],
+                part["tokens"],
+            )

@@ -6,48 +6,102 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Callable, Iterator
 from importlib import import_module
 
 from bove._version import __version__
-from bove.cli.arguments import check_arguments
 from bove.errors import BoveError, one_line, visible
-from bove.utf8 import refusal
+from bove.files import refusal
 
+# What is seen to of the arguments of every stage, before it begins.
+
+MOST_SEED = 2**32 - 1  # the configuration's; some libraries take no more
+# Arguments that name a file to write, or a folder that gets files.
+WRITTEN = ("output", "report", "training_log", "times", "table_notes", "trees", "html", "log")
+
+
+def check_arguments(args: argparse.Namespace) -> None:
+    """See that the seed can be one, and that what a stage writes takes the place of nothing that it reads.
+
+    Raises:
+        BoveError: another seed, two files to write that are one, or a file to write that is read too.
+    """
+    seed = getattr(args, "seed", None)
+    if seed is not None and not 0 <= seed <= MOST_SEED:
+        raise BoveError(f"--seed {seed}: must be a whole number from 0 to {MOST_SEED}")
+    written = {name: str(getattr(args, name)) for name in WRITTEN if _names_a_file(getattr(args, name, None))}
+    read = {name: value for name, value in vars(args).items() if name not in written}
+    seen: dict[str, str] = {}
+    for name, path in written.items():
+        place = os.path.realpath(path)
+        if place in seen:
+            raise BoveError(f"{seen[place]} and {_flag(name)} are one file, {path}; name two")
+        seen[place] = _flag(name)
+        if os.path.isfile(path):  # noqa: PTH113 pathlib costs start-up
+            for other, value in read.items():
+                if any(text and os.path.realpath(text) == place for text in _texts(value)):
+                    raise BoveError(f"{_flag(name)} {path}: {other} names it too; name another file")
+
+
+def _names_a_file(value: object) -> bool:
+    return isinstance(value, str | os.PathLike) and bool(str(value))
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text in an argument, and of NAME=FILE the file."""
+    if isinstance(value, str):
+        yield value
+        yield value.partition("=")[2]
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+
+
+# Entry point of the `bove` command: `bove STAGE …`, each stage a module of this package.
+
+# stage → its module in this package, and what it does
 STAGES = {
-    "check": "say what files are, what they hold, and what in them is odd",
-    "fetch": "download a data set, checked by hash, or link a local file",
-    "demo": "write the built-in treebank, STS and SNLI files",
-    "vocabulary": "count a treebank and choose its words, tags and relations",
-    "vectors": "read pretrained word vectors, or train them, into a mapped file",
-    "encode": "turn sentences into graphs",
-    "train-als": "train a model by alternating least squares",
-    "train-sgd": "train a model by stochastic gradient descent",
-    "train-again": "train a model with the settings of another one and another seed",
-    "train-tagger": "train a part-of-speech tagger on a treebank",
-    "train-parser": "train a dependency parser on a treebank",
-    "evaluate-parser": "measure tagger and parser together on a treebank",
-    "pairs": "read files of sentence pairs, such as those of STS and SNLI",
-    "contamination": "find the pairs that are in development sets too, and the sentences of the treebank",
-    "parse": "parse the sentences of the pairs",
-    "gather-parses": "put the trees of all shards of parsing into the pairs' order",
-    "compress": "keep a model's relations as low-rank factors",
-    "infer": "infer bags of vectors for graphs",
-    "gather-bags": "put the bags of all shards of inference into one file",
-    "compare-bags": "compare two files of bags of the same sentences, token by token",
-    "score": "score pairs of bags",
-    "select": "choose one of several models by its scores on development sets",
-    "tables": "write the result tables",
-    "ablations": "hold variants of a run against a base, in a table and a figure",
-    "seeds": "show mean and spread of the results over several seeds of the model",
-    "provenance": "record what a run was made from and with, by hashes and versions",
-    "training": "show how L fell in training, in a table and a figure",
-    "explain": "show word by word how two sentences are aligned",
-    "neighbours": "find the training words nearest to a word in its sentence",
-    "index": "make an index of a file of bags, for searches in large collections",
-    "search": "find the sentences of a file of bags that answer a query best",
-    "overview": "say what a run is made of, in tables",
-    "pages": "turn tables in Markdown into pages of HTML",
-    "figures": "look inside a run: scores, iterations, relations, token vectors",
+    "check": ("check", "say what files are, what they hold, and what in them is odd"),
+    "fetch": ("data", "download a data set, checked by hash, or link a local file"),
+    "demo": ("data", "write the built-in treebank, STS and SNLI files"),
+    "vocabulary": ("data", "count a treebank and choose its words, tags and relations"),
+    "vectors": ("data", "read pretrained word vectors, or train them, into a mapped file"),
+    "encode": ("data", "turn sentences into graphs"),
+    "train-als": ("train", "train a model by alternating least squares"),
+    "train-sgd": ("train", "train a model by stochastic gradient descent"),
+    "train-again": ("train", "train a model with the settings of another one and another seed"),
+    "train-tagger": ("parse", "train a part-of-speech tagger on a treebank"),
+    "train-parser": ("parse", "train a dependency parser on a treebank"),
+    "evaluate-parser": ("parse", "measure tagger and parser together on a treebank"),
+    "pairs": ("data", "read files of sentence pairs, such as those of STS and SNLI"),
+    "contamination": (
+        "data",
+        "find the pairs that are in development sets too, and the sentences of the treebank",
+    ),
+    "parse": ("parse", "parse the sentences of the pairs"),
+    "gather-parses": ("parse", "put the trees of all shards of parsing into the pairs' order"),
+    "compress": ("infer", "keep a model's relations as low-rank factors"),
+    "infer": ("infer", "infer bags of vectors for graphs"),
+    "gather-bags": ("infer", "put the bags of all shards of inference into one file"),
+    "compare-bags": ("infer", "compare two files of bags of the same sentences, token by token"),
+    "score": ("score", "score pairs of bags"),
+    "select": ("score", "choose one of several models by its scores on development sets"),
+    "tables": ("tables", "write the result tables"),
+    "ablations": ("tables", "hold variants of a run against a base, in a table and a figure"),
+    "seeds": ("tables", "show mean and spread of the results over several seeds of the model"),
+    "provenance": ("report", "record what a run was made from and with, by hashes and versions"),
+    "training": ("report", "show how L fell in training, in a table and a figure"),
+    "explain": ("explain", "show word by word how two sentences are aligned"),
+    "neighbours": ("explain", "find the training words nearest to a word in its sentence"),
+    "index": ("search", "make an index of a file of bags, for searches in large collections"),
+    "search": ("search", "find the sentences of a file of bags that answer a query best"),
+    "overview": ("report", "say what a run is made of, in tables"),
+    "pages": ("report", "turn tables in Markdown into pages of HTML"),
+    "figures": ("figures", "look inside a run: scores, iterations, relations, token vectors"),
 }
 # What only some stages import → the extra that installs it.
 EXTRAS = {
@@ -55,8 +109,6 @@ EXTRAS = {
     "pooch": "workflow", "pygments": "workflow", "qdrant_edge": "search", "requests": "workflow",
     "snakemake": "workflow", "stanza": "parse", "torch": "parse",
 }  # fmt: skip
-# Stages whose module has another name: `training` is what the trainers share.
-MODULES = {"training": "training_curves"}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -95,7 +147,7 @@ def _stop(number: int, frame: object) -> None:
 
 
 def _run(stage: str | None, argv: list[str]) -> int:
-    parser, commands = _parser(stage)
+    parser, execute = _parser(stage)
     args = parser.parse_args(argv)
     if stage is None:
         parser.print_help()
@@ -105,7 +157,7 @@ def _run(stage: str | None, argv: list[str]) -> int:
         _set_threads(args.threads)
         speaks = _speaks(getattr(args, "mpi", 1))
         _set_logging(args.log if speaks else None, logging.INFO if speaks else logging.CRITICAL)
-        _execute(stage, commands, args)
+        _execute(stage, execute, args)
         if sys.stdout is not None:
             sys.stdout.flush()
     except BrokenPipeError:
@@ -136,14 +188,26 @@ def _say(stage: str, text: str) -> None:
                 handler.handle(logging.makeLogRecord({"name": "bove", "levelname": "ERROR", "msg": text}))
 
 
-def _execute(stage: str, commands, args) -> None:
+def functions(stage: str) -> tuple[Callable, Callable]:
+    """A stage's two functions: `register_…` takes its parser of arguments, `run_…` the arguments."""
+    module, _, run = code(stage).partition(":")
+    found = import_module(module)
+    return getattr(found, run.replace("run_", "register_", 1)), getattr(found, run)
+
+
+def code(stage: str) -> str:
+    """Module and name of the function that runs a stage, or a kind of it such as "figures results"."""
+    return f"bove.cli.{STAGES[stage.split()[0]][0]}:run_{stage.replace('-', '_').replace(' ', '_')}"
+
+
+def _execute(stage: str, execute, args) -> None:
     """Run a stage; what is dear may come from the cache, where there is one."""
     if os.environ.get("BOVE_CACHE"):
         from bove.cli import cache
 
-        cache.run(stage, commands, args)
+        cache.run(stage, code(stage), execute, args)
     else:
-        commands.run(args)
+        execute(args)
 
 
 def _use_utf8() -> None:
@@ -165,15 +229,15 @@ def _parser(stage):
     )
     parser.add_argument("--version", action="version", version=f"bove {__version__}")
     stages = parser.add_subparsers(title="stages, in the order of a run", metavar="STAGE")
-    module = None
-    for name, line in STAGES.items():
+    execute = None
+    for name, (_, line) in STAGES.items():
         sub = stages.add_parser(name, help=line, description=line[0].upper() + line[1:] + ".")
         if name == stage:
-            module = import_module(f"bove.cli.{MODULES.get(name, name).replace('-', '_')}")
-            module.register(sub)
+            register, execute = functions(name)
+            register(sub)
             sub.add_argument("--threads", type=int, default=1, help="threads to use (default 1)")
             sub.add_argument("--log", help="file that gets the log, beside stderr")
-    return parser, module
+    return parser, execute
 
 
 def _set_threads(count: int) -> None:
@@ -192,7 +256,7 @@ def _speaks(processes: int) -> bool:
     """Whether this process is the one that logs, where a stage runs as several of MPI."""
     if processes <= 1:
         return True
-    from bove.mpi import world
+    from bove.factor.parallel import world
 
     return world(processes).number == 0
 

@@ -1,25 +1,341 @@
 """`bove parse`: a dependency graph for each sentence of the scored pairs."""
 
 import argparse
+import hashlib
+import json
 import logging
-from collections.abc import Iterator
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
 from importlib.metadata import version
+from itertools import tee
+from pathlib import Path
 
 from bove._version import __version__
-from bove.cli.parser_files import add_parser_files, further_files
-from bove.cli.progress import Progress
+from bove.bags.shards import SHARD, in_order, read_shard
+from bove.cli.common import Progress, add_parser_files, add_strict_argument, further_files
 from bove.errors import BoveError
-from bove.files import gzip_text
-from bove.shards import read_shard
-from bove.text.conll import Sentence, write_conllu
+from bove.files import atomic_write, gzip_text, read_lines, sha256
+from bove.text import parser as parsing
+from bove.text.conll import Sentence, read_sentences, write_conllu
 from bove.text.pairs import read_pairs
-from bove.text.parsing import one_line
+from bove.text.parser import Accuracy, one_line
+
+# `bove train-tagger`: a part-of-speech tagger from a treebank.
 
 log = logging.getLogger("bove")
+FEW = 50
+
+
+def register_train_tagger(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument(
+        "--treebank", required=True, metavar="FILE", help="training part, CoNLL-2009 or CoNLL-U"
+    )
+    parser.add_argument(
+        "--dev", required=True, metavar="FILE", help="development part, to choose the best step"
+    )
+    parser.add_argument(
+        "--columns", choices=("gold", "predicted"), default="gold", help="of CoNLL-2009 files"
+    )
+    parser.add_argument("--encoding", default="utf-8", help="of both files (default utf-8)")
+    add_strict_argument(parser)
+    parser.add_argument("--preset", required=True, choices=("tiny", "demo", "full"), help="sizes and steps")
+    parser.add_argument(
+        "--option",
+        action="append",
+        nargs="+",
+        default=[],
+        metavar="KEY=VALUE",
+        help="change an option of Stanza's trainer; a switch is true or false",
+    )
+    parser.add_argument("--seed", type=int, required=True, help="equal seeds give equal weights")
+    parser.add_argument("--output", required=True, metavar="FILE.pt", help="the model")
+    parser.add_argument(
+        "--report", required=True, metavar="FILE.json", help="accuracy, counts, options, versions"
+    )
+
+
+def run_train_tagger(args: argparse.Namespace) -> None:
+    """Train the tagger."""
+    train_kind("tagger", args)
+
+
+def train_kind(kind: str, args: argparse.Namespace) -> None:
+    """Train a tagger or a parser, and report it."""
+    from bove.cli.common import stanza_messages
+    from bove.text.conll import read_sentences
+    from bove.text.parser_training import find_options, train
+
+    options = find_options(kind, args.preset, [word for words in args.option for word in words])
+    if args.threads > 1:
+        log.info("training takes one thread: others make it slower, and its result vary")
+    oddities: dict[str, Counter] = {"training": Counter(), "development": Counter()}
+    training, development = (
+        read_sentences(path, args.columns, args.encoding, counts, args.strict)
+        for path, counts in zip((args.treebank, args.dev), oddities.values(), strict=True)
+    )
+    with stanza_messages():
+        result = train(kind, training, development, options, args.seed, args.output)
+    for part, counts in (("training", result.training), ("development", result.development)):
+        log.info("%s sentences: %s", part, ", ".join(f"{count} {name}" for name, count in counts.items()))
+    if result.development["used"] < FEW:
+        log.warning("only %d development sentences: take the accuracy as rough", result.development["used"])
+    log.info("%s: %s", kind, ", ".join(f"{name} {100 * x:.2f} %" for name, x in result.accuracy.items()))
+    content = {
+        "format": "bove-parser-report",
+        "kind": kind,
+        "preset": args.preset,
+        "seed": args.seed,
+        **asdict(result),
+        "treebank_sha256": sha256(args.treebank),
+        "treebank_oddities": oddities["training"],
+        "versions": {"bove": __version__, **{name: version(name) for name in ("stanza", "torch")}},
+    }
+    with atomic_write(args.report) as stream:
+        json.dump(content, stream, ensure_ascii=False, indent=1)
+        stream.write("\n")
+
+
+# `bove train-parser`: a dependency parser from a treebank.
+
+
+def register_train_parser(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments, which are the tagger's."""
+    register_train_tagger(parser)
+
+
+def run_train_parser(args: argparse.Namespace) -> None:
+    """Train the parser."""
+    train_kind("parser", args)
+
+
+# `bove evaluate-parser`: how well a tagger and a parser do together, on a treebank's own tokens.
+
+
+def register_evaluate_parser(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument(
+        "--treebank", required=True, metavar="FILE", help="gold trees, CoNLL-2009 or CoNLL-U, not trained on"
+    )
+    parser.add_argument(
+        "--columns", choices=("gold", "predicted"), default="gold", help="of a CoNLL-2009 file"
+    )
+    parser.add_argument("--encoding", default="utf-8", help="of the treebank (default utf-8)")
+    add_parser_files(parser, required=True)
+    parser.add_argument(
+        "--max-tokens", type=int, required=True, metavar="N", help="a longer sentence is parsed in pieces"
+    )
+    parser.add_argument(
+        "--trees", metavar="FILE", help="CoNLL-U to write: the predicted tree of every sentence; gzip if .gz"
+    )
+    parser.add_argument("--output", required=True, metavar="FILE.json", help="accuracy and counts")
+
+
+def run_evaluate_parser(args: argparse.Namespace) -> None:
+    """Tag and parse the treebank's sentences, and report how many tokens are right."""
+    from bove.cli.common import stanza_messages
+    from bove.text.parser import CUT, Parser
+
+    oddities: Counter = Counter()
+    sentences = read_sentences(args.treebank, args.columns, args.encoding, oddities)
+    with stanza_messages():
+        parser = Parser(args.tagger, args.parser, args.max_tokens, further=further_files(args))
+        start = time.monotonic()
+        accuracy, counts = _evaluate(parser, args.treebank, sentences, args.trees)
+        seconds = time.monotonic() - start
+    total = sum(accuracy.labels.values())
+    unknown = {label: n for label, n in accuracy.labels.most_common() if label not in parser.relations}
+    content = {
+        "format": "bove-parser-accuracy",
+        "accuracy": accuracy.shares(punctuation=True),
+        "accuracy_without_punctuation": accuracy.shares(punctuation=False),
+        "tokens": accuracy.tokens[True],
+        "tokens_without_punctuation": accuracy.tokens[False],
+        "sentences": dict(counts),
+        "sentences_cut": parser.counts[CUT],
+        "arcs_with_known_labels": 1 - sum(unknown.values()) / total,
+        "labels_the_parser_lacks": unknown,
+        "max_tokens": args.max_tokens,
+        **{f"{kind}_sha256": digest for kind, digest in parser.hashes.items()},
+        "treebank_sha256": sha256(args.treebank),
+        "treebank_oddities": dict(oddities),
+        "versions": {"bove": __version__, **{name: version(name) for name in ("stanza", "torch")}},
+    }
+    with atomic_write(args.output) as stream:
+        json.dump(content, stream, ensure_ascii=False, indent=1)
+        stream.write("\n")
+    _report(content, counts["read"] / max(seconds, 1e-9))
+
+
+def _evaluate(parser, path, sentences, trees) -> tuple[Accuracy, Counter]:
+    """Parse all sentences, compare those that have a gold tree, and write all trees if asked to."""
+    from bove.text.parser_training import find_fault
+
+    accuracy, counts = Accuracy(), Counter(read=0, used=0)
+    gold, given = tee(sentences)  # holds a chunk at most
+    with _opened(trees) as stream:
+        comments = [f"bove = {__version__}"]
+        comments += [f"{kind}_sha256 = {digest}" for kind, digest in parser.hashes.items()]
+        for sentence, tree in zip(gold, parser.parse_tokens(given), strict=True):
+            fault = find_fault(sentence, "parser")
+            counts["read"] += 1
+            counts[fault or "used"] += 1
+            if not fault:
+                accuracy.add(sentence, tree)
+            if stream:
+                write_conllu(stream, tree, " ".join(tree.forms), comments)
+                comments = []
+        _check(path, counts)
+    return accuracy, counts
+
+
+@contextmanager
+def _opened(path):
+    """A stream to write the trees to; None without a path."""
+    if path is None:
+        yield None
+    else:
+        with gzip_text(path) if path.endswith(".gz") else atomic_write(path) as stream:
+            yield stream
+
+
+def _check(path, counts) -> None:
+    if not counts["used"]:
+        faults = ", ".join(f"{n} {kind}" for kind, n in counts.items() if kind not in ("read", "used"))
+        raise BoveError(
+            f"{path}: none of its {counts['read']} sentences has a gold tree to compare with "
+            f"({faults or 'it is empty'}); give a treebank"
+        )
+    if counts["used"] < FEW:
+        log.warning("only %d sentences: take the accuracy as rough", counts["used"])
+
+
+def _report(content, rate) -> None:
+    log.info("sentences: %s", ", ".join(f"{n} {kind}" for kind, n in content["sentences"].items()))
+    if content["sentences_cut"]:
+        log.warning("%d sentences longer than the limit, parsed in pieces", content["sentences_cut"])
+    for title, tokens, name in (
+        ("all", "tokens", "accuracy"),
+        ("no punctuation", "tokens_without_punctuation", "accuracy_without_punctuation"),
+    ):
+        shares = ", ".join(f"{key} {100 * x:.2f} %" for key, x in content[name].items() if x is not None)
+        log.info("%s, %d tokens: %s", title, content[tokens], shares or "none")
+    log.info("the parser knows the labels of %.2f %% of arcs", 100 * content["arcs_with_known_labels"])
+    if lacks := list(content["labels_the_parser_lacks"].items())[:5]:
+        log.warning("labels that the parser lacks: %s", ", ".join(f"{name} ({n})" for name, n in lacks))
+    log.info("%.0f sentences a second", rate)
+
+
+# Parsing in shards: the trees of one slice of the distinct texts, and all trees again from all slices.
+#
+# Equal texts are parsed once, so it is the distinct texts, in order of their first appearance, that are
+# sliced.
+# A slice is whole chunks of `parsing.CHUNK`: a tree may depend, in the last digits of its scores, on the
+# sentences that are computed with it, and this way every text keeps its company however many shards there
+# are.
+#
+# A shard is a CoNLL-U file: a block of comments that says what made it, then one tree for each of its
+# texts,
+# under the first sentence id that has the text.
+
+_INPUTS = "inputs_sha256"
+
+
+def slice_of(items: Sequence, number: int, total: int) -> Sequence:
+    """The items of a shard: whole chunks, as many as in any other shard or one fewer; maybe none."""
+    chunks = -(-len(items) // parsing.CHUNK)
+    start, stop = ((i * chunks // total) * parsing.CHUNK for i in (number - 1, number))
+    return items[start:stop]
+
+
+def _inputs_hash(items) -> str:
+    """Hex SHA-256 of all distinct texts with their ids, and of how they are sliced."""
+    return hashlib.sha256(json.dumps([parsing.CHUNK, items]).encode()).hexdigest()
+
+
+def write_shard(
+    path: str | Path,
+    items: Sequence[tuple[str, str]],
+    shard: tuple[int, int],
+    trees: Iterable[Sentence],
+    provenance: Sequence[str],
+) -> None:
+    """Write the trees of a shard.
+
+    Args:
+        path: gzip file to write.
+        items: (id, text) of all distinct texts, from `parsing.distinct`.
+        shard: its number from 1, and how many there are.
+        trees: one for each item of the shard's slice, in order.
+        provenance: comments `key = value` that all shards of a whole have in common.
+    """
+    comments = [*provenance, f"{_INPUTS} = {_inputs_hash(items)}", f"{SHARD} = {shard[0]}/{shard[1]}"]
+    with gzip_text(path) as stream:
+        stream.write("".join(f"# {comment}\n" for comment in comments) + "\n")
+        for (_, text), tree in zip(slice_of(items, *shard), trees, strict=True):
+            write_conllu(stream, tree, parsing.one_line(text))
+
+
+def gather(
+    paths: Sequence[str | Path], ids: Sequence[str], texts: Sequence[str]
+) -> tuple[list[str], Iterator[Sentence]]:
+    """The provenance that all shards have in common, and one tree a text, in order.
+
+    Args:
+        paths: all shards, in any order.
+        ids, texts: of the sentences, as they were given to each shard.
+
+    Raises:
+        BoveError: a file that is no shard, shards of other sentences or of different makes, one that is
+            missing or given twice, or (while the trees are read) one without the trees it should have.
+    """
+    items = parsing.distinct(ids, texts)
+    inputs, headers = _inputs_hash(items), []
+    for path in paths:
+        headers.append(_read_header(path))
+        if headers[-1].pop(_INPUTS) != inputs:
+            raise BoveError(f"{path}: a shard of other sentences than these pairs'; parse these pairs")
+    ordered, common = in_order(paths, headers, "parse all shards alike")
+    provenance = [f"{key} = {value}" for key, value in common.items()]
+    return provenance, parsing.spread(ids, texts, _all_trees(ordered, items))
+
+
+def _read_header(path) -> dict[str, str]:
+    """The comments `# key = value` of a shard's first block."""
+    header: dict[str, str] = {}
+    for _, line in read_lines(path):
+        key, equals, value = line.removeprefix("# ").partition(" = ")
+        if not line.startswith("# ") or not equals:
+            break
+        header[key] = value
+    if not {SHARD, _INPUTS} <= header.keys():
+        raise BoveError(f"{path}: no shard; give files that `bove parse --shard` wrote")
+    return header
+
+
+def _all_trees(paths, items) -> Iterator[Sentence]:
+    """The trees of all distinct texts, each shard's compared with the ids that it should have."""
+    for number, path in enumerate(paths, 1):
+        trees = read_sentences(path)
+        for name, _ in slice_of(items, number, len(paths)):
+            tree = next(trees, None)
+            if tree is None or tree.id != name:
+                found = "ends" if tree is None else f"has the tree {tree.id}"
+                raise BoveError(f"{path}: {found} where {name} was due; parse this shard again")
+            yield tree
+        if (tree := next(trees, None)) is not None:
+            raise BoveError(f"{path}: has the tree {tree.id} after its last one; parse this shard again")
+
+
+# `bove parse`: a dependency graph for each sentence of the scored pairs.
+
 PROGRESS_SECONDS = 5
 
 
-def register(parser: argparse.ArgumentParser) -> None:
+def register_parse(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("--pairs", required=True, metavar="pairs.jsonl", help="from `bove pairs`")
     add_parser_files(parser, required=False)
@@ -43,12 +359,12 @@ def register(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> None:
+def run_parse(args: argparse.Namespace) -> None:
     """Parse, or take over, one tree a pair side, in order."""
-    _check(args)
+    _check_parser(args)
     ids, texts = read_sides(args.pairs)
     if args.parses:
-        from bove.text.own_parses import match_parses
+        from bove.text.pairs import match_parses
 
         trees, comments = match_parses(args.parses, ids, texts), [f"bove = {__version__}", "parses = given"]
         write_trees(args.output, ids, texts, trees, comments)
@@ -63,7 +379,7 @@ def read_sides(path) -> tuple[list[str], list[str]]:
     return ids, [text for pair in pairs for text in (pair.first, pair.second)]
 
 
-def _check(args) -> None:
+def _check_parser(args) -> None:
     models = [args.tagger, args.parser, args.max_tokens]
     if args.parses and (further_files(args) or any(value is not None for value in models)):
         raise BoveError("--parses takes over finished trees; leave out --tagger, --parser and all of theirs")
@@ -76,9 +392,8 @@ def _check(args) -> None:
 
 
 def _parse(args, ids, texts) -> None:
-    from bove.cli.stanza_log import stanza_messages
-    from bove.text.parse_shards import slice_of, write_shard
-    from bove.text.parsing import Parser, distinct
+    from bove.cli.common import stanza_messages
+    from bove.text.parser import Parser, distinct
 
     shard = read_shard(args.shard) if args.shard else None
     with stanza_messages():
@@ -142,3 +457,25 @@ def write_trees(path, ids, texts, trees, comments) -> None:
             write_conllu(stream, tree, one_line(text), comments)
             comments = ()
     log.info("%d trees for %d scored pairs: %s", len(ids), len(ids) // 2, path)
+
+
+# `bove gather-parses`: the trees of all shards of `bove parse`, in the pairs' order.
+
+
+def register_gather_parses(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("--pairs", required=True, metavar="pairs.jsonl", help="from `bove pairs`")
+    parser.add_argument(
+        "--shards", required=True, nargs="+", metavar="FILE", help="all files of `bove parse --shard`"
+    )
+    parser.add_argument(
+        "--output", required=True, metavar="parses.conllu.gz", help="what parsing at once would write"
+    )
+
+
+def run_gather_parses(args: argparse.Namespace) -> None:
+    """Check that the shards are one whole and of these pairs, and write one tree a pair side."""
+
+    ids, texts = read_sides(args.pairs)
+    provenance, trees = gather(args.shards, ids, texts)
+    write_trees(args.output, ids, texts, trees, provenance)

@@ -9,12 +9,11 @@ import time
 
 import numpy as np
 
-from bove.bag_index import BagIndex
-from bove.bags import Bags
-from bove.cli.run_files import add_run_arguments, check_sentences, open_embedder, open_run, parsed
+from bove.bags.store import Bags
+from bove.cli.common import add_run_arguments, check_sentences, open_embedder, open_run, parsed
 from bove.embedder import WORD_VECTORS
 from bove.errors import BoveError
-from bove.evaluate.search import Hits, search
+from bove.evaluate.search import BagIndex, GraphSettings, Hits, build, search
 from bove.files import atomic_write
 from bove.text.conll import read_sentences
 
@@ -23,7 +22,7 @@ log = logging.getLogger("bove")
 PER_SHOWN, LEAST = 100, 200
 
 
-def register(parser: argparse.ArgumentParser) -> None:
+def register_search(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     add = parser.add_argument
     add("queries", nargs="*", metavar="QUERY", help="sentences, as text; they need --run or its files")
@@ -38,7 +37,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     add_run_arguments(parser)
 
 
-def run(args: argparse.Namespace) -> None:
+def run_search(args: argparse.Namespace) -> None:
     """Print, or write, the best sentences of each query: query, rank, score and sentence id."""
     if sum(map(bool, (args.queries, args.conllu, args.query_bags))) != 1:
         raise BoveError("give queries as text, or their trees with --conllu, or their bags with --query-bags")
@@ -126,3 +125,33 @@ def _check(rank: int, model_hash: str, name: str, collection: Bags) -> None:
             f"{name}: of model {model_hash[:12]}, but {collection.path} is of {collection.model_hash[:12]}; "
             "use one model"
         )
+
+
+# `bove index`: an index over a file of bags, for `bove search` in collections that take long to read.
+
+
+def register_index(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    add, usual = parser.add_argument, GraphSettings()
+    add("--bags", required=True, metavar="FILE", help="bags of the collection, as `bove infer` writes them")
+    add("--output", required=True, metavar="FOLDER", help="the index; one that lies there is replaced")
+    add("--links", type=int, default=usual.links, help=f"of each bag to like ones (default {usual.links})")
+    add(
+        "--breadth",
+        type=int,
+        default=usual.breadth,
+        help=f"bags in view when those are looked for (default {usual.breadth})",
+    )
+
+
+def run_index(args: argparse.Namespace) -> None:
+    """Make the index, whole or not at all."""
+    for name, least in (("links", 2), ("breadth", 1)):
+        if getattr(args, name) < least:
+            raise BoveError(f"--{name} {getattr(args, name)}: must be at least {least}")
+    bags, began = Bags.open(args.bags), time.monotonic()
+    told = build(bags, args.output, GraphSettings(args.links, args.breadth), args.threads)
+    log.info(
+        "%d different bags, %d vectors, of %d sentences: %.1f s", told["n_bags"], told["n_vectors"],
+        len(bags), time.monotonic() - began,
+    )  # fmt: skip

@@ -1,24 +1,128 @@
 """`bove tables`: write the result tables of all scored data sets."""
 
+import dataclasses
 import io
 import logging
+import re
 from importlib.metadata import version
 
 import numpy as np
 
 from bove import __version__
-from bove.cli.notes import add_notes_argument, read_notes
-from bove.cli.outputs import add_development_argument, check_confidence, write_files
+from bove.cli.common import (
+    add_development_argument,
+    add_notes_argument,
+    add_table_notes_argument,
+    check_confidence,
+    read_notes,
+    write_files,
+    write_notes,
+)
 from bove.errors import BoveError
-from bove.evaluate.bootstrap import Bootstrap
-from bove.evaluate.captions import Findings
+from bove.evaluate.comparisons import (
+    Ablations,
+    ablation_table,
+    compare,
+    panels,
+    seeds_table,
+    spreads,
+    table_notes,
+    write_ablations,
+    write_seeds,
+)
 from bove.evaluate.metrics import is_positive, pearson
-from bove.evaluate.result_tables import task_files
-from bove.evaluate.results import Result, write_csv
-from bove.evaluate.scores import Scores, read_scores
-from bove.evaluate.statistics import Difference, adjust, evidence, write_differences
-from bove.evaluate.tables import dataset_name, undefined, undefined_value
+from bove.evaluate.plots import draw_ablations, figure_files
+from bove.evaluate.results import Result, Scores, read_scores, results_of, write_results
+from bove.evaluate.statistics import Bootstrap, Difference, adjust, evidence, write_differences
+from bove.evaluate.tables import Findings, dataset_name, task_files, undefined, undefined_value
 from bove.text.pairs import TASKS
+
+# Reading the scores of several variants of a run, for the stages that hold them against each other.
+
+
+def add_scores_arguments(parser, name: str, what: str) -> None:
+    """`--scores`, `--base` and `--system`; `name` and `what` say how a variant is called."""
+    parser.add_argument(
+        "--scores",
+        required=True,
+        nargs="+",
+        action="append",
+        metavar=(name, "FILE"),
+        help=f"{what}, and the scores.parquet of each data set; once for each",
+    )
+    parser.add_argument("--base", required=True, metavar=name, help="the one of the run itself")
+    parser.add_argument("--system", default="bove", help="system whose scores count (default bove)")
+
+
+def read_variants(args) -> dict[str, dict[str, Scores]]:
+    """Scores of the one system, by variant and data set; base and `args.development` are seen to be there.
+
+    Raises:
+        BoveError: a variant or a data set that stands twice or is missing, other pairs than in the others.
+    """
+    files = _variants(args.scores)
+    if args.base not in files:
+        raise BoveError(f"--base {args.base}: no such variant; --scores names {', '.join(files)}")
+    found = {name: _read(paths, args.system) for name, paths in files.items()}
+    _check(found, args.development)
+    return {name: {d: scores for d, (_, scores) in sets.items()} for name, sets in found.items()}
+
+
+def _variants(groups: list[list[str]]) -> dict[str, list[str]]:
+    files: dict[str, list[str]] = {}
+    for name, *paths in groups:
+        if not name.strip() or not paths:
+            raise BoveError(f"--scores {name}: not a name with files; write: --scores NAME FILE…")
+        if name in files:
+            raise BoveError(f"--scores {name}: the variant stands twice; give each its own name")
+        files[name] = paths
+    return files
+
+
+def _read(paths: list[str], system: str) -> dict[str, tuple[str, Scores]]:
+    """Path and scores, of the one system, of each data set."""
+    found: dict[str, tuple[str, Scores]] = {}
+    for path in paths:
+        scores = read_scores(path)
+        if system not in scores.values:
+            raise BoveError(
+                f"{path}: has no system '{system}'; choose with --system from: {', '.join(scores.values)}"
+            )
+        if scores.dataset in found:
+            raise BoveError(
+                f"{path}: data set '{scores.dataset}' stands in {found[scores.dataset][0]} already; "
+                f"give a variant one file for each data set"
+            )
+        only = {"values": {system: scores.values[system]}, "empty": {system: scores.empty[system]}}
+        found[scores.dataset] = (path, dataclasses.replace(scores, **only))
+    return found
+
+
+def _check(variants: dict[str, dict[str, tuple[str, Scores]]], development: list[str]) -> None:
+    """All variants have the same data sets, and of each the same pairs."""
+    first: dict[str, tuple[str, Scores]] = {}
+    for of_dataset in variants.values():
+        for dataset, entry in of_dataset.items():
+            first.setdefault(dataset, entry)
+    for name, of_dataset in variants.items():
+        for dataset, (path, scores) in first.items():
+            if dataset not in of_dataset:
+                raise BoveError(
+                    f"--scores {name}: has no scores of data set '{dataset}', which {path} has; "
+                    f"give every variant the same data sets"
+                )
+            other, found = of_dataset[dataset]
+            if found.pairs_sha256 != scores.pairs_sha256:
+                raise BoveError(
+                    f"{other}: data set '{dataset}' has other pairs than in {path}; "
+                    f"score all variants on one pair file"
+                )
+    for dataset in development:
+        if dataset not in first:
+            raise BoveError(f"--development {dataset}: no such data set; the scores have {', '.join(first)}")
+
+
+# `bove tables`: write the result tables of all scored data sets.
 
 log = logging.getLogger("bove")
 LIBRARIES = {"numpy": "NumPy", "scipy": "SciPy", "scikit-learn": "scikit-learn"}
@@ -26,7 +130,7 @@ HASH_DIGITS = 8
 MOST_RESAMPLES = 1_000_000  # all are held at once
 
 
-def register(parser) -> None:
+def register_tables(parser) -> None:
     add = parser.add_argument
     add("--scores", required=True, nargs="+", action="extend", help="scores.parquet of each data set")
     add("--resamples", required=True, type=int, help="resamples of the pairs, for intervals and p-values")
@@ -41,11 +145,11 @@ def register(parser) -> None:
     add_notes_argument(parser)
 
 
-def run(args) -> None:
+def run_tables(args) -> None:
     """Write the six files, each whole, and print the Markdown tables."""
     bootstrap = _bootstrap(args)
     tables = [read_scores(path) for path in args.scores]
-    _check(args.scores, tables, args.development)
+    _check_scores(args.scores, tables, args.development)
     _warn_of_mixed_models(tables)
     _warn_of_few(bootstrap)
     results: list[Result] = []
@@ -64,7 +168,10 @@ def run(args) -> None:
         bootstrap=bootstrap,
         origin=_origin(tables),
     )
-    files = {"scores.csv": _csv(write_csv, results), "differences.csv": _csv(write_differences, differences)}
+    files = {
+        "scores.csv": _csv(write_results, results),
+        "differences.csv": _csv(write_differences, differences),
+    }
     for task in TASKS:
         files |= task_files(task, findings)
     write_files(args.output, files)
@@ -124,7 +231,7 @@ def _length_notes(tables: list[Scores]) -> list[str]:
     return notes
 
 
-def _check(paths: list[str], tables: list[Scores], development: list[str]) -> None:
+def _check_scores(paths: list[str], tables: list[Scores], development: list[str]) -> None:
     """One file for each data set: scores of two pair files of one name must not be mixed."""
     seen: dict[str, tuple[str, Scores]] = {}
     for path, scores in zip(paths, tables, strict=True):
@@ -160,3 +267,85 @@ def _log_undefined(results: list[Result]) -> None:
                 "%s %s, %s: %s is %s", result.dataset, result.subset, result.system, result.metric,
                 undefined(result),
             )  # fmt: skip
+
+
+# `bove ablations`: hold the scores of several variants of a run against those of a base.
+
+
+def register_ablations(parser) -> None:
+    add_scores_arguments(parser, "NAME", "a variant: its name")
+    add_development_argument(parser)
+    parser.add_argument(
+        "--output", required=True, help="folder that gets ablations.csv, ablations.md, ablations.svg and .png"
+    )
+
+
+def run_ablations(args) -> None:
+    """Write the four files, each whole, and print the Markdown table."""
+    scores = read_variants(args)
+    order = list(scores[args.base])
+    labels = {dataset: found.label for dataset, found in scores[args.base].items()}
+    results = {
+        name: [result for dataset in order for result in results_of(of_dataset[dataset])]
+        for name, of_dataset in scores.items()
+    }
+    comparisons = compare(results, args.base)
+    ablations = Ablations(comparisons, args.base, args.system, labels, args.development)
+    table, stream = ablation_table(ablations), io.StringIO()
+    write_ablations(stream, comparisons)
+    figure = figure_files(draw_ablations, panels(ablations), ablations.variants, args.base)
+    contents = {"csv": stream.getvalue(), "md": table} | figure
+    write_files(args.output, {f"ablations.{kind}": content for kind, content in contents.items()})
+    for c in comparisons:
+        if c.result.value is None:
+            log.warning(
+                "%s: %s %s: %s is %s", c.variant, c.result.dataset, c.result.subset, c.result.metric,
+                undefined(c.result),
+            )  # fmt: skip
+    print(table, end="")
+
+
+# `bove seeds`: mean and spread of the results over models that differ in their seed alone.
+
+
+def register_seeds(parser) -> None:
+    add_scores_arguments(parser, "SEED", "a seed")
+    add_development_argument(parser)
+    add_table_notes_argument(parser)
+    parser.add_argument("--output", required=True, help="folder that gets seeds.csv and seeds.md")
+
+
+def run_seeds(args) -> None:
+    """Write both files, each whole, and print the Markdown page."""
+    for seed, *_ in args.scores:
+        if not re.fullmatch("0|[1-9][0-9]{0,18}", seed):
+            raise BoveError(
+                f"--scores {seed}: not a seed; write a whole number of at least 0, then its files"
+            )
+    scores = read_variants(args)
+    if len(scores) < 2:
+        raise BoveError(f"--scores {args.base}: one seed has no spread; give the scores of another one too")
+    order = list(scores[args.base])
+    labels = {dataset: scores[args.base][dataset].label for dataset in order}
+    results = {
+        seed: [result for dataset in order for result in results_of(of_seed[dataset])]
+        for seed, of_seed in scores.items()
+    }
+    found = spreads(results, args.base)
+    same = _same(scores, args.system)
+    for group in same:
+        log.warning("seeds %s have the same scores", ", ".join(group))
+    page, stream = seeds_table(found, args.base, args.system, labels, args.development, same), io.StringIO()
+    write_seeds(stream, found)
+    write_files(args.output, {"seeds.csv": stream.getvalue(), "seeds.md": page})
+    write_notes(args.table_notes, table_notes(found, args.system, labels))
+    print(page, end="")
+
+
+def _same(scores: dict[str, dict[str, Scores]], system: str) -> list[list[str]]:
+    """Groups of seeds that agree in the score of every pair."""
+    groups: dict[bytes, list[str]] = {}
+    for seed, of_seed in scores.items():
+        content = b"".join(of_seed[dataset].values[system].tobytes() for dataset in sorted(of_seed))
+        groups.setdefault(content, []).append(seed)
+    return [group for group in groups.values() if len(group) > 1]

@@ -93,3 +93,107 @@ def _ranking(function, positive, scores) -> float | None:
     if len(positive) < 2 or positive.all() or not positive.any():
         return None
     return float(function(positive, scores))
+
+
+# The metrics of many resamples at once, from how often each resample holds each pair.
+#
+# b resamples of n pairs are counts [b, n] int32, each row with the same sum. Every function gives [b]
+# float64,
+# NaN where the metric is undefined, and agrees with `bove.evaluate.metrics` on the pairs repeated as often
+# as
+# the counts say: ranks of equal values are averaged, equal scores share a threshold. Nothing here depends
+# on
+# the number of threads.
+
+# Below this share of the variance in all pairs, rounding spoils a resample's variance in the fast formula.
+_LEAST_VARIANCE = 1e-9
+
+
+class Levels:
+    """The distinct values of [n] numbers in rising order: D levels.
+
+    Attributes:
+        order: [n] pairs from the lowest value to the highest.
+        starts, ends: [D] place in that order of each level's first and last pair.
+        level: [n] level of each pair.
+    """
+
+    def __init__(self, values: np.ndarray):
+        self.order = np.argsort(values, kind="stable")
+        ranked = values[self.order]
+        self.ends = np.flatnonzero(np.diff(ranked, append=np.inf))
+        self.starts = np.append(0, self.ends[:-1] + 1)
+        self.level = np.searchsorted(ranked[self.ends], values)
+
+    def ranks(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """[b, n] rank of each pair's value less the mean rank, and [b] the draws' sum of their squares."""
+        top = _up_to(counts, self.order)[:, self.ends]
+        size = np.diff(top, axis=1, prepend=np.int32(0))
+        ranks = top - (size + top[:, -1:]) / 2
+        return np.take(ranks, self.level, axis=1), (size * ranks * ranks).sum(axis=1)
+
+
+class Ranking:
+    """A ranking of [n] pairs by score, highest first, of which some are positive [n] bool.
+
+    Only thresholds at which a positive pair is gained count; K of them.
+    """
+
+    def __init__(self, positive: np.ndarray, scores: np.ndarray):
+        levels = Levels(-np.asarray(scores))
+        self.order = levels.order
+        self.order_positive = self.order[positive[self.order]]
+        found = np.cumsum(positive[self.order])[levels.ends]
+        gains = np.diff(found, prepend=0) > 0
+        self.starts, self.ends, self.found = levels.starts[gains], levels.ends[gains], found[gains] - 1
+
+    def measures(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """[b] average precision and [b] area under the ROC curve."""
+        every, positive = _up_to(counts, self.order), _up_to(counts, self.order_positive)
+        n = every[:, -1].astype(np.int64)
+        n_positive = positive[:, -1].astype(np.int64) if len(self.order_positive) else np.zeros_like(n)
+        selected, true = every[:, self.ends], positive[:, self.found]
+        gained = np.diff(true, axis=1, prepend=np.int32(0))
+        defined = (n_positive > 0) & (n_positive < n)
+        area = (gained * (true / np.maximum(selected, 1))).sum(axis=1)
+        average_precision = _divide(area, np.where(defined, n_positive, 0))
+        before = np.where(self.starts > 0, every[:, self.starts - 1], 0)
+        # twice the couples in which a positive pair stands behind another one, a tie counting once
+        wrong = (gained.astype(np.int64) * (selected - true + before - (true - gained))).sum(axis=1)
+        couples = 2 * n_positive * (n - n_positive)
+        return average_precision, _divide(couples - wrong, couples)
+
+
+def pearson_of_resamples(counts: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Pearson's correlation of x [n] and y [n] in each resample."""
+    if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return np.full(len(counts), np.nan)
+    u, v = ((values - values.mean()) / values.std() for values in (x, y))
+    sums = np.einsum("bn,mn->mb", counts.astype(np.float64), np.array([u, v, u * u, v * v, u * v]))
+    mean_u, mean_v, square_u, square_v, product = sums / counts[0].sum()
+    variance_u, variance_v = square_u - mean_u**2, square_v - mean_v**2
+    small = np.minimum(variance_u, variance_v) < _LEAST_VARIANCE
+    variance_u[small] = variance_v[small] = 1
+    values = (product - mean_u * mean_v) / np.sqrt(variance_u * variance_v)
+    for b in np.flatnonzero(small):
+        exact = pearson(np.repeat(x, counts[b]), np.repeat(y, counts[b]))
+        values[b] = np.nan if exact is None else exact
+    return np.clip(values, -1, 1)
+
+
+def spearman_of_resamples(counts: np.ndarray, x: tuple, y: tuple) -> np.ndarray:
+    """Spearman's correlation of two sides in each resample, from what `Levels.ranks` gives for each."""
+    (ranks_x, squares_x), (ranks_y, squares_y) = x, y
+    products = np.einsum("bn,bn,bn->b", counts.astype(np.float64), ranks_x, ranks_y)
+    return np.clip(_divide(products, np.sqrt(squares_x * squares_y)), -1, 1)
+
+
+def _up_to(counts, order) -> np.ndarray:
+    """[b, k] int32, how many draws stand in the first places of an order of k pairs."""
+    return np.cumsum(np.take(counts, order, axis=1), axis=1, dtype=np.int32)
+
+
+def _divide(numerator, denominator) -> np.ndarray:
+    """NaN where the denominator is 0."""
+    result = np.full(len(numerator), np.nan)
+    return np.divide(numerator, denominator, out=result, where=denominator > 0)

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 
-from bove.evaluate.explanation_text import digits, plain, table
+from bove.evaluate.explain import digits, plain, table
 
 AROUND = 7  # words shown to either side of a token
 
@@ -74,12 +74,12 @@ def marked(forms: tuple[str, ...], place: int, around: int = AROUND) -> str:
     return " ".join([*["…"] * (start > 0), *words[start:stop], *["…"] * (stop < len(forms))])
 
 
-def as_json(found: Neighbours) -> dict:
+def neighbours_as_json(found: Neighbours) -> dict:
     """Everything at full precision; words are numbered from 0."""
     return asdict(found)
 
 
-def as_text(found: Neighbours, searched: str) -> str:
+def neighbours_as_text(found: Neighbours, searched: str) -> str:
     """The neighbours for a terminal; `searched` says among what tokens, such as "9 tokens of 2 sentences"."""
     form = plain(found.forms[found.place])
     parts = [f"{form}, word {found.place + 1} of: {plain(marked(found.forms, found.place))}"]

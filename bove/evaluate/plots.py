@@ -8,13 +8,16 @@ glyphs, to be searched and copied, and no byte of it depends on a font file's ou
 import io
 import math
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import compress
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from bove.errors import BoveError
+from bove.evaluate.results import Scores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -254,3 +257,383 @@ def _line(axes: "Axes", x, y, number: int, label: str) -> None:
 def _scale(values: Sequence[float]) -> str:
     """ "log" where all values are positive and far apart."""
     return "log" if values and min(values) > 0 and max(values) / min(values) > LARGE_RANGE else "linear"
+
+
+# Figures of results: every system's value on every subset, or difference from others, with its interval.
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Inches of a row, at least and for each system; share of it over which the systems' values are spread.
+ROW, EACH, SPREAD = 0.42, 0.13, 0.55
+LABEL_WIDTH = 44
+
+
+@dataclass(frozen=True)
+class Value:
+    """A system's value on a row, None where undefined, and the ends of its interval, None without one.
+
+    One that is not sure is drawn as a hollow marker.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    sure: bool = True
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The results of a data set.
+
+    Attributes:
+        title: above its panel.
+        values: of each row, in order, by system.
+        summaries: the rows, last of all, that sum up the others.
+    """
+
+    title: str
+    values: Mapping[str, Mapping[str, Value]]
+    summaries: Sequence[str] = ()
+
+
+def draw_results(datasets: Sequence[Rows], systems: Sequence[str], unit: str, zero: bool = False) -> "Figure":
+    """A panel a data set, a row a subset: in each the systems' values, joined, with their intervals.
+
+    Summaries stand below a line. The x-axis spans the values alone and does not start at 0. With `zero`,
+    values are differences: a line marks 0, and nothing joins them.
+    """
+    from matplotlib.figure import Figure
+
+    names = [as_it_is(name, NAME_WIDTH) for rows in datasets for name in rows.values]
+    longest = max((len(line) for name in names for line in name.split("\n")), default=0)
+    row = max(ROW, EACH * len(systems))
+    heights = [max(len(rows.values), 1) * row + 0.35 for rows in datasets] or [1]
+    legend = 0.2 + 0.17 * (1 + sum(len(name) for name in systems) // 60)
+    size = (5.6 + CHARACTER * longest, sum(heights) + legend + 0.5)
+    figure = Figure(figsize=size, layout="constrained")
+    grid = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
+    for axes, rows in zip(grid, datasets, strict=False):
+        _rows(axes, rows, systems, zero)
+    for s, system in enumerate(systems):  # for the legend, which so has filled markers alone
+        grid[0].plot([], [], label=as_it_is(system, LABEL_WIDTH), **_marker(s))
+    if not datasets:
+        grid[0].set_axis_off()
+        figure.text(
+            0.5, 0.5, "nothing to compare" if zero else "no data set of this task", ha="center", color=GREY
+        )
+    grid[-1].set_xlabel(unit)
+    shared_legend(figure, grid, size[0])
+    return figure
+
+
+def _rows(axes: "Axes", rows: Rows, systems: Sequence[str], zero: bool) -> None:
+    names = list(rows.values)
+    if zero:
+        axes.axvline(0, color=BLACK, linewidth=1)
+    step = SPREAD / max(1, len(systems) - 1)
+    for y, name in enumerate(names):
+        at = {
+            system: (y - SPREAD / 2 + s * step if len(systems) > 1 else y) for s, system in enumerate(systems)
+        }
+        shown = [(s, system) for s, system in enumerate(systems) if _is_shown(rows.values[name], system)]
+        points = [(rows.values[name][system].value, at[system]) for _, system in shown]
+        if not zero:
+            axes.plot([x for x, _ in points], [y for _, y in points], color=GREY, linewidth=0.7, zorder=1)
+        for s, system in shown:
+            _value(axes, rows.values[name][system], at[system], s)
+        if not shown:
+            axes.text(
+                0.5, y, "undefined", transform=axes.get_yaxis_transform(), ha="center", va="center",
+                style="italic", color=GREY, fontsize=8,
+            )  # fmt: skip
+    axes.set_title(as_it_is(rows.title, 2 * NAME_WIDTH))
+    axes.set_yticks(range(len(names)), [as_it_is(name, NAME_WIDTH) for name in names])
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.grid(axis="x", color=PALE, linewidth=0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.tick_params(labelbottom=True)
+    n_subsets = len(names) - len(rows.summaries)
+    if 0 < n_subsets < len(names):
+        axes.axhline(n_subsets - 0.5, color=GREY, linewidth=0.8, linestyle=":")
+
+
+def _is_shown(row: Mapping[str, Value], system: str) -> bool:
+    return system in row and row[system].value is not None
+
+
+def _value(axes: "Axes", value: Value, y: float, number: int) -> None:
+    colour = PALETTE[number % len(PALETTE)]
+    if value.low is not None and value.high is not None:
+        axes.plot(
+            [value.low, value.high], [y, y], color=colour, linewidth=2.2, alpha=0.5, solid_capstyle="butt"
+        )
+    axes.plot([value.value], [y], **_marker(number, value.sure))
+
+
+def _marker(number: int, sure: bool = True) -> dict:
+    """Look of a system's values."""
+    colour = PALETTE[number % len(PALETTE)]
+    fill = {"markeredgecolor": "white", "markeredgewidth": 0.6}
+    hollow = {"markerfacecolor": "white", "markeredgecolor": colour, "markeredgewidth": 1.2}
+    marker = {"marker": MARKERS[number % len(MARKERS)], "markersize": 6, "linestyle": "none"}
+    return {"color": colour, **marker, **(fill if sure else hollow)}
+
+
+# Figures of scores: how each system's scores lie for each gold label or range of gold scores.
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Labels that come first, in this order; others follow by name.
+LABEL_ORDER = ("entailment", "neutral", "contradiction")
+MOST_BINS, FEW_BINS = 10, 5  # ranges of gold scores: one wide each, or a few where that were too many
+SYSTEMS_ACROSS, SCORE_LABEL_WIDTH = 3, 16
+HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "+++")
+FORMULAS = {"similarity": "STS(S1, S2)", "entailment": "SNLI(S1, S2)"}
+GOLD = {"similarity": "gold score", "entailment": "gold label"}
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The scored pairs of a data set by their gold.
+
+    Attributes:
+        task: of the data set.
+        names: of the groups, in order.
+        values: of each system, the scores of each group.
+    """
+
+    task: str
+    names: tuple[str, ...]
+    values: Mapping[str, tuple[np.ndarray, ...]]
+
+
+def by_gold(scores: Scores) -> Groups:
+    """Scores by label (entailment), or by ranges of the gold score (similarity), empty ranges left out.
+
+    Ranges are one wide, or a few of one width where the scores span more than ten; the last one has its end.
+    """
+    chosen = np.flatnonzero(scores.scored)
+    gold = [scores.gold[p] for p in chosen]
+    if scores.task == "similarity":
+        names, member = _ranges(np.array(gold, np.float64))
+    else:
+        names = in_order(gold)
+        member = np.array([names.index(label) for label in gold], np.int64)
+    kept = [g for g in range(len(names)) if np.any(member == g)]
+    values = {
+        system: tuple(column[chosen[member == g]] for g in kept) for system, column in scores.values.items()
+    }
+    return Groups(scores.task, tuple(names[g] for g in kept), values)
+
+
+def in_order(labels: Iterable[str]) -> list[str]:
+    """The distinct labels: from entailment to contradiction, then others by name."""
+    found = set(labels)
+    return [label for label in LABEL_ORDER if label in found] + sorted(found - set(LABEL_ORDER))
+
+
+def _ranges(gold: np.ndarray) -> tuple[list[str], np.ndarray]:
+    """Names of the ranges, and the range of each score."""
+    if not len(gold):
+        return [], np.zeros(0, np.int64)
+    low, high = math.floor(gold.min()), math.ceil(gold.max())
+    edges = np.linspace(low, high, (high - low if high - low <= MOST_BINS else FEW_BINS) + 1)
+    if len(edges) < 2:
+        return [f"{low:g}"], np.zeros(len(gold), np.int64)
+    member = np.clip(np.searchsorted(edges, gold, side="right") - 1, 0, len(edges) - 2)
+    return [f"{a:g} to {b:g}" for a, b in zip(edges, edges[1:], strict=False)], member
+
+
+def draw_distributions(groups: Groups) -> "Figure":
+    """A panel a system: for each group the density of its scores, their quartiles and their median."""
+    from matplotlib.figure import Figure
+
+    systems, names = list(groups.values), _names(groups)
+    across = min(len(systems), SYSTEMS_ACROSS)
+    down = math.ceil(len(systems) / across)
+    longest = max((len(line) for name in names for line in name.split("\n")), default=0)
+    width = max(1.9, (0.15 + CHARACTER * longest) * len(names))
+    figure = Figure(figsize=(0.6 + across * width, 0.5 + 2.7 * down), layout="constrained")
+    grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    for axes, system in zip(grid.flat, systems, strict=False):
+        axes.set_title(as_it_is(system, TITLE_WIDTH))
+        axes.tick_params(labelbottom=True)
+        _densities(axes, groups.values[system])
+    for axes in grid.flat[len(systems) :]:
+        axes.set_axis_off()
+    grid[0, 0].set_xticks(range(1, len(names) + 1), names)
+    for axes in grid[:, 0]:
+        axes.set_ylabel(FORMULAS[groups.task])
+    figure.supxlabel(f"{GOLD[groups.task]}, and in brackets its pairs", fontsize=9)
+    return figure
+
+
+def _names(groups: Groups) -> list[str]:
+    """Names of the groups in print, each with its number of pairs."""
+    counts = [len(values) for values in next(iter(groups.values.values()), ())]
+    return [
+        f"{as_it_is(name, SCORE_LABEL_WIDTH)}\n({n})" for name, n in zip(groups.names, counts, strict=True)
+    ]
+
+
+def _densities(axes: "Axes", groups: Sequence[np.ndarray]) -> None:
+    axes.grid(axis="y", color=PALE, linewidth=0.6)
+    axes.tick_params(axis="x", length=0)
+    if not groups:
+        axes.text(0.5, 0.5, "no pair has gold", transform=axes.transAxes, ha="center", color=GREY)
+    for g, values in enumerate(groups):
+        if len(values) > 1 and np.ptp(values) > 0:
+            drawn = axes.violinplot([values], [g + 1], widths=0.85, showextrema=False)
+            for body in drawn["bodies"]:
+                body.set(facecolor=PALETTE[g % len(PALETTE)], edgecolor=GREY, alpha=0.45, linewidth=0.8)
+                body.set_hatch(HATCHES[g % len(HATCHES)])
+        low, middle, high = np.quantile(values, (0.25, 0.5, 0.75))
+        axes.plot([g + 1, g + 1], [low, high], color=BLACK, linewidth=3.5, solid_capstyle="butt")
+        axes.plot([g + 1], [middle], "o", color="white", markeredgecolor=BLACK, markersize=5)
+
+
+# Figures of a model and of inference: singular values of relations, iterations by length of sentence.
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+RELATIONS_ACROSS, DATASETS_ACROSS = 6, 2
+DECADES = 6  # of singular values that are shown; what is below belongs to rounding
+MOST_CELLS = 40  # on either side of a map of counts
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """A relation's singular values, largest first, and their effective rank."""
+
+    name: str
+    values: np.ndarray
+    effective_rank: float
+
+
+@dataclass(frozen=True)
+class Iterations:
+    """Inference of n sentences: [n] tokens, [n] iterations, and [n] whether their vectors still moved."""
+
+    tokens: np.ndarray
+    iterations: np.ndarray
+    moving: np.ndarray
+
+
+def draw_spectra(spectra: Sequence[Spectrum]) -> "Figure":
+    """A small panel a relation on shared axes: singular values on a logarithmic scale, and effective rank.
+
+    The layout is made by hand, which takes a tenth of the time that one computed for dozens of panels takes.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator, NullLocator
+
+    across = max(3, min(len(spectra), RELATIONS_ACROSS))
+    down = max(1, math.ceil(len(spectra) / across))
+    width, height = 0.9 + 1.45 * across, 0.9 + 1.3 * down
+    figure = Figure(figsize=(width, height))
+    edges = {"left": 0.75 / width, "right": 1 - 0.15 / width, "bottom": 0.5 / height, "top": 1 - 0.6 / height}
+    grid = figure.subplots(
+        down, across, sharex=True, sharey=True, squeeze=False,
+        gridspec_kw={**edges, "wspace": 0.2, "hspace": 0.45},
+    )  # fmt: skip
+    top = max((s.values[0] for s in spectra if len(s.values)), default=0.0)
+    if top > 0:
+        grid[0, 0].set_yscale("log")
+        grid[0, 0].set_ylim(top * 10.0**-DECADES, top * 2)
+        grid[0, 0].yaxis.set_minor_locator(NullLocator())
+    grid[0, 0].set_xlim(0, max((len(s.values) for s in spectra), default=1) + 1)
+    grid[0, 0].xaxis.set_major_locator(MaxNLocator(nbins=3, integer=True))
+    for axes, spectrum in zip(grid.flat, spectra, strict=False):
+        _spectrum(axes, spectrum)
+    for axes in grid.flat[len(spectra) :]:
+        axes.set_axis_off()
+    for axes in grid.flat[max(0, len(spectra) - across) : len(spectra)]:
+        axes.tick_params(labelbottom=True)
+    middle = 0.5 * (edges["left"] + edges["right"])
+    figure.supxlabel("number of the singular value", fontsize=9, x=middle, y=0.06 / height, va="bottom")
+    figure.supylabel("singular value", fontsize=9, x=0.06 / width)
+    shared_legend(figure, grid.flat, width, "upper center")
+    return figure
+
+
+def _spectrum(axes: "Axes", spectrum: Spectrum) -> None:
+    values, rank = spectrum.values, spectrum.effective_rank
+    shown = np.flatnonzero(values > 0)
+    axes.grid(color=PALE, linewidth=0.6)
+    axes.set_title(f"{as_it_is(spectrum.name, 20)}: {rank:.1f}", fontsize=8)
+    axes.tick_params(labelsize=8)
+    if not len(shown):
+        axes.text(0.5, 0.5, "all are 0", transform=axes.transAxes, ha="center", color=GREY, fontsize=8)
+        return
+    axes.plot(shown + 1, values[shown], color=BLUE, label="singular values")
+    axes.axvline(
+        rank, color=VERMILION, linestyle="--", linewidth=1.1, label="effective rank (beside the name)"
+    )
+
+
+def draw_iterations(runs: Mapping[str, Iterations], most: int | None = None) -> "Figure":
+    """A panel a data set: a map of how many sentences of a length took how many iterations, and their mean.
+
+    Args:
+        runs: by the data set's name in print.
+        most: iterations that were allowed, drawn as a line where a panel reaches it.
+    """
+    from matplotlib.colors import LogNorm
+    from matplotlib.figure import Figure
+
+    across = max(1, min(len(runs), DATASETS_ACROSS))
+    down = max(1, math.ceil(len(runs) / across))
+    figure = Figure(figsize=(1.4 + 3.6 * across, 0.7 + 2.9 * down), layout="constrained")
+    grid = figure.subplots(down, across, squeeze=False)
+    maps = {name: _map(run) for name, run in runs.items() if len(run.tokens)}
+    norm = LogNorm(1, max((counts.max() for _, _, counts in maps.values()), default=2) + 1)
+    mesh = None
+    for axes, (name, run) in zip(grid.flat, runs.items(), strict=False):
+        axes.set_title(as_it_is(name, 2 * TITLE_WIDTH))
+        axes.set_xlabel("tokens of the sentence")
+        if name in maps:
+            across_edges, up_edges, counts = maps[name]
+            shown = np.ma.masked_equal(counts.T, 0)
+            mesh = axes.pcolormesh(across_edges, up_edges, shown, cmap="cividis_r", norm=norm)
+            _means(axes, run, most)
+        else:
+            axes.text(0.5, 0.5, "no sentences", transform=axes.transAxes, ha="center", color=GREY)
+    for axes in grid.flat[len(runs) :]:
+        axes.set_axis_off()
+    for axes in grid[:, 0]:
+        axes.set_ylabel("iterations")
+    if mesh is not None:
+        figure.colorbar(mesh, ax=grid, label="sentences", format="%g", aspect=30)
+    shared_legend(figure, grid.flat, figure.get_figwidth())
+    return figure
+
+
+def _map(run: Iterations) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Edges across and up, and counts [across, up] of sentences by tokens and iterations."""
+    edges = []
+    for values in (run.tokens, run.iterations):
+        low, high = int(values.min()), int(values.max())
+        step = math.ceil((high - low + 1) / MOST_CELLS)
+        edges.append(np.arange(low, high + step + 1, step) - 0.5)
+    counts, *_ = np.histogram2d(run.tokens, run.iterations, bins=edges)
+    return edges[0], edges[1], counts
+
+
+def _means(axes: "Axes", run: Iterations, most: int | None) -> None:
+    lengths = np.unique(run.tokens)
+    means = [run.iterations[run.tokens == length].mean() for length in lengths]
+    axes.plot(lengths, means, color=BLACK, linewidth=1.2, marker=".", label="mean of a length")
+    moving = np.flatnonzero(run.moving)
+    if len(moving):
+        axes.plot(
+            run.tokens[moving], run.iterations[moving], "x", color=VERMILION, markersize=5,
+            linestyle="none", label="vectors still moved at the end",
+        )  # fmt: skip
+    if most is not None and run.iterations.max() >= most:
+        axes.axhline(most, color=VERMILION, linestyle="--", linewidth=1.1, label="iterations allowed")

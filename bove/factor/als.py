@@ -15,15 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from bove.errors import BoveError
-from bove.factor.batches import Workers, plan_batches, take_batch
+from bove.factor.graphs import GraphCorpus
 from bove.factor.inference import FixedPoint, infer_averaged
-from bove.factor.lowrank import compress
+from bove.factor.model import compress
 from bove.factor.objective import Groups, arcs_by_relation, gram, property_matrix, terms
-from bove.factor.operators import RStep, r_step
-from bove.factor.peers import Peers
-from bove.factor.proximal import p_step_l1, r_step_proximal, r_step_shrink
-from bove.factor.steps import EStep, p_step
-from bove.graphs import GraphCorpus
+from bove.factor.parallel import Peers, Workers, plan_batches, take_batch
+from bove.factor.penalties import p_step_l1, r_step_proximal, r_step_shrink
+from bove.factor.steps import EStep, RStep, p_step, r_step
 
 
 @dataclass(frozen=True)

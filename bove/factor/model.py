@@ -12,8 +12,98 @@ import numpy as np
 
 from bove import artefacts
 from bove.errors import BoveError
-from bove.factor.lowrank import LowRank, compress
-from bove.graphs import GraphCorpus
+from bove.factor.graphs import GraphCorpus
+
+# Relation matrices as factors: R_k ≈ U_k V_kᵀ, the singular values split evenly.
+
+
+@dataclass(frozen=True)
+class LowRank:
+    """All relations side by side.
+
+    Attributes:
+        U, V: [r, Q] with Q the sum of the ranks; relation k has the columns `columns(k)`.
+        ranks: [d] int64.
+    """
+
+    U: np.ndarray
+    V: np.ndarray
+    ranks: np.ndarray
+
+    def columns(self, k: int) -> slice:
+        """Columns of relation k in U and V."""
+        end = int(self.ranks[: k + 1].sum())
+        return slice(end - int(self.ranks[k]), end)
+
+    def dense(self) -> np.ndarray:
+        """[d, r, r] the matrices U_k V_kᵀ."""
+        r = len(self.U)
+        parts = [self.U[:, self.columns(k)] @ self.V[:, self.columns(k)].T for k in range(len(self.ranks))]
+        return np.stack(parts) if parts else np.zeros((0, r, r), self.U.dtype)
+
+
+def compress(R: np.ndarray, energy: float) -> LowRank:
+    """Keep of each R_k [r, r] the fewest singular values that hold `energy` of its squared norm.
+
+    At energy 1 all that stand above rounding are kept. A zero matrix keeps none.
+    """
+    r = R.shape[-1]
+    U, V, ranks = [], [], []
+    for R_k in R:
+        left, s, right = np.linalg.svd(R_k.astype(np.float64))
+        share = np.cumsum(s**2) / max(np.sum(s**2), np.finfo(float).tiny)
+        above = int(np.sum(s > s[0] * r * np.finfo(R.dtype).eps)) if s[0] > 0 else 0
+        q = above if energy >= 1 else min(above, int(np.searchsorted(share, energy) + 1))
+        U.append(left[:, :q] * np.sqrt(s[:q]))
+        V.append(right[:q].T * np.sqrt(s[:q]))
+        ranks.append(q)
+    empty = [np.zeros((r, 0))]
+    return LowRank(
+        np.concatenate(U or empty, axis=1).astype(R.dtype),
+        np.concatenate(V or empty, axis=1).astype(R.dtype),
+        np.array(ranks, np.int64),
+    )
+
+
+# How many dimensions the relation matrices use: their singular values, and what sums these up.
+
+
+def singular_values(relations: np.ndarray | LowRank) -> list[np.ndarray]:
+    """Of each relation its singular values in float64, largest first.
+
+    Args:
+        relations: dense [d, r, r], which gives r values each, or factors, which give as many as their rank.
+    """
+    if not isinstance(relations, LowRank):
+        return [np.linalg.svd(R_k.astype(np.float64), compute_uv=False) for R_k in relations]
+    found = []
+    for k in range(len(relations.ranks)):
+        at = relations.columns(k)
+        U = np.linalg.qr(relations.U[:, at].astype(np.float64), mode="r")
+        V = np.linalg.qr(relations.V[:, at].astype(np.float64), mode="r")
+        found.append(np.linalg.svd(U @ V.T, compute_uv=False))
+    return found
+
+
+def effective_rank(values: np.ndarray) -> float:
+    """exp of the entropy of the singular values' shares: q for q equal values; 0 where all are 0.
+
+    After Roy and Vetterli (2007), "The effective rank: a measure of effective dimensionality".
+    """
+    total = values.sum()
+    if not total > 0:
+        return 0.0
+    share = values[values > 0] / total
+    return float(np.exp(-np.sum(share * np.log(share))))
+
+
+def needed(values: np.ndarray, energy: float) -> int:
+    """The fewest of the values, largest first, that hold `energy` (above 0, below 1) of the squared norm."""
+    squares = np.cumsum(values**2)
+    return int(np.searchsorted(squares, energy * squares[-1]) + 1) if len(values) and squares[-1] > 0 else 0
+
+
+# A trained model: P and R with all that is needed to use them, in one file.
 
 FORMAT = "bove-model"
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 import numpy as np
 import scipy.sparse as sp
 
-from bove.factor.batches import Workers, plan_batches, take_batch
-from bove.factor.operators import apply, right_hand_side
+from bove.factor.graphs import GraphCorpus
+from bove.factor.parallel import Workers, plan_batches, take_batch
 from bove.factor.penalties import value
-from bove.graphs import GraphCorpus
+from bove.factor.steps import apply, right_hand_side
 
 Groups = Mapping[str, slice]
 

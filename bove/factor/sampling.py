@@ -24,8 +24,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bove.errors import BoveError
-from bove.factor.batches import ranges
-from bove.graphs import GraphCorpus
+from bove.factor.graphs import GraphCorpus
+from bove.factor.parallel import ranges
 
 UNBIASED = "unbiased"
 

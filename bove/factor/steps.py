@@ -6,12 +6,60 @@ E-step:  step(E_s) = B_s A_s⁻¹,
          B_s = W_sᵀP + alpha Σ_k (X_sk E_s R_kᵀ + X_skᵀ E_s R_k)
 """
 
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, cython_lapack
 
 from bove.errors import BoveError
-from bove.factor.batches import Batch, Space
-from bove.factor.cholesky import solve_rows
+from bove.factor.parallel import Batch, Peers, Space, Workers
+
+# Solving with one small positive definite matrix after the other, many threads at a time.
+#
+# SciPy's Python functions keep the interpreter's lock during a solve, so that threads would wait for each
+# other. The same LAPACK routine, taken from SciPy's interface for compiled code, does not.
+
+_get_name = ctypes.pythonapi.PyCapsule_GetName
+_get_name.restype, _get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+_get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_get_pointer.restype, _get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+
+
+def _routine(name: str):
+    """A routine of type void (char *uplo, int *n, int *nrhs, T *a, int *lda, T *b, int *ldb, int *info)."""
+    capsule = cython_lapack.__pyx_capi__[name]
+    address = _get_pointer(capsule, _get_name(capsule))
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 8)(address)
+
+
+_POSV = {np.dtype(np.float32): _routine("sposv"), np.dtype(np.float64): _routine("dposv")}
+
+
+def solve_rows(A: np.ndarray, B: np.ndarray) -> bool:
+    """B ← B A⁻¹ in place; whether A was positive definite to its precision (if not, B means nothing).
+
+    Args:
+        A: [r, r] symmetric, float32 or float64; overwritten.
+        B: [n, r] of the same type. Both contiguous, row by row.
+    """
+    if not (A.flags.c_contiguous and B.flags.c_contiguous and A.dtype == B.dtype):
+        raise ValueError("solve_rows takes contiguous arrays of one type")
+    # row by row is column by column of the transposes, and A is its own
+    r, n, info = ctypes.c_int(len(A)), ctypes.c_int(len(B)), ctypes.c_int()
+    size, count, said = ctypes.byref(r), ctypes.byref(n), ctypes.byref(info)
+    _POSV[A.dtype](b"L", size, count, A.ctypes.data, size, B.ctypes.data, size, said)
+    return info.value == 0
+
+
+# P-step and E-step.
+#
+# P-step:  P = W E (EᵀE + lambda_P I)⁻¹                                   (rows that are not frozen)
+# E-step:  step(E_s) = B_s A_s⁻¹,
+#          A_s = PᵀP + lambda_E I + alpha Σ_k (R_k G_s R_kᵀ + R_kᵀ G_s R_k),   G_s = E_sᵀE_s
+#          B_s = W_sᵀP + alpha Σ_k (X_sk E_s R_kᵀ + X_skᵀ E_s R_k)
 
 # tokens times relations that are worked on at once where a graph has more tokens than the rank
 LONG_TOKENS = 8192
@@ -102,3 +150,173 @@ class EStep:
                 f"E-step: a sentence's matrix is not positive definite in {A.dtype}; "
                 "raise lambda_E or train with dtype float64"
             )
+
+
+# The R-step: A(R) = Σ_s G_s R G_s + (lambda_R / alpha) R = Σ_{(i,j) in X_k} e_i e_jᵀ for every relation k.
+#
+# Solved for all relations at once by preconditioned conjugate gradients. A is applied through
+# Eᵀ (E R Eᵀ) E and never formed. Preconditioner: with Q the eigenvectors of Σ_s G_s and
+# D_ab = Σ_s (q_aᵀG_s q_a)(q_bᵀG_s q_b), M⁻¹(Z) = Q [(QᵀZQ) / (D + lambda_R / alpha)] Qᵀ. For one graph
+# it is the exact inverse.
+
+# relations that the operator is applied to at once
+RELATIONS = 8
+
+
+@dataclass(frozen=True)
+class RStep:
+    """What a round's R-step gives.
+
+    Attributes:
+        R: [d, r, r] the relation matrices.
+        B: [d, r, r] right-hand sides Σ e_i e_jᵀ.
+        AR: [d, r, r] Σ_s G_s R_k G_s (without the ridge), for the objective.
+        iterations: of conjugate gradients.
+        residual: largest ||B_k − A(R_k)|| / ||B_k|| over the relations.
+    """
+
+    R: np.ndarray
+    B: np.ndarray
+    AR: np.ndarray
+    iterations: int
+    residual: float
+
+
+def apply(R: np.ndarray, E: np.ndarray, batches: Sequence[Batch], workers: Workers) -> np.ndarray:
+    """[d, r, r] Σ_s G_s R_k G_s for the token vectors E [T, r], over the sentences of all processes.
+
+    A few relations at a time, so that what the workers hold is small beside R.
+    """
+    d, r, _ = R.shape
+    out, space = np.empty((r, d, r), R.dtype), Space()
+    for k in range(0, d, RELATIONS):
+        some = R[k : k + RELATIONS]
+        side = some.transpose(1, 0, 2).reshape(r, len(some) * r)
+        total = np.zeros_like(side)
+        for part in workers.map(partial(_of_batch, side, E, space), batches):
+            total += part
+        out[:, k : k + RELATIONS] = total.reshape(r, len(some), r)
+    return workers.peers.sum(out).transpose(1, 0, 2)
+
+
+def _of_batch(side, tokens, space, batch):
+    """Σ over the batch of E_sᵀ (E_s R_k E_sᵀ) E_s, or of G_s R_k G_s where n > r; columns (k, ·)."""
+    E, n = tokens[batch.tokens], batch.n
+    r = E.shape[1]
+    d = side.shape[1] // r
+    if n > r:
+        G = E.reshape(-1, n, r).transpose(0, 2, 1) @ E.reshape(-1, n, r)
+        return sum((g @ side).reshape(r * d, r).dot(g).reshape(r, d * r) for g in G)
+    graphs = E.reshape(-1, n, r)
+    H = np.matmul(E, side, out=space.array(len(E), d * r, dtype=E.dtype)).reshape(-1, n * d, r)
+    Y = H @ graphs.transpose(0, 2, 1)
+    np.matmul(Y, graphs, out=H)
+    return E.T @ H.reshape(-1, d * r)
+
+
+def right_hand_side(
+    E: np.ndarray, arcs: Sequence[tuple[np.ndarray, np.ndarray]], workers: Workers
+) -> np.ndarray:
+    """[d, r, r] Σ_{(i,j) in X_k} e_i e_jᵀ over the sentences of all processes.
+
+    `arcs` has the heads and the dependents of each relation, of this process.
+    """
+    out = np.zeros((len(arcs), E.shape[1], E.shape[1]), E.dtype)
+    chunks = [
+        (k, head[i : i + 8192], dependent[i : i + 8192])
+        for k, (head, dependent) in enumerate(arcs)
+        for i in range(0, len(head), 8192)
+    ]
+    for k, part in workers.map(lambda c: (c[0], E.take(c[1], 0).T @ E.take(c[2], 0)), chunks):
+        out[k] += part
+    return workers.peers.sum(out)
+
+
+class Preconditioner:
+    """M⁻¹ of the module's docstring for the token vectors E [T, r].
+
+    Args:
+        G: [r, r] EᵀE over the sentences of all processes; E and the offsets are this one's.
+    """
+
+    def __init__(
+        self, E: np.ndarray, G: np.ndarray, offsets: np.ndarray, ridge: float, peers: Peers | None = None
+    ):
+        _, Q = np.linalg.eigh(np.asarray(G, np.float64))
+        self.Q = Q.astype(E.dtype)
+        D = np.zeros_like(G, dtype=np.float64)
+        bounds = offsets[:-1][np.diff(offsets) > 0]
+        block = 4096
+        for i in range(0, len(bounds), block):
+            first = bounds[i]
+            last = bounds[i + block] if i + block < len(bounds) else offsets[-1]
+            squares = np.square(E[first:last] @ self.Q)
+            g = np.add.reduceat(squares, bounds[i : i + block] - first, axis=0, dtype=np.float64)
+            D += g.T @ g
+        D = (peers or Peers()).sum(D)
+        D += ridge
+        # a direction that no token has: leave it alone instead of dividing by zero
+        self.D = np.maximum(D, np.finfo(E.dtype).eps * max(D.max(), np.finfo(E.dtype).tiny)).astype(E.dtype)
+
+    def __call__(self, Z: np.ndarray) -> np.ndarray:
+        inner = self.Q.T @ Z @ self.Q
+        inner /= self.D
+        return self.Q @ inner @ self.Q.T
+
+
+def r_step(E, G, offsets, arcs, batches, workers, *, ridge, R0, tolerance, max_iterations) -> RStep:
+    """The relation matrices that minimise L for fixed E, from the warm start R0.
+
+    Args:
+        E: [T, r] token vectors. offsets: [S + 1] first token of each graph.
+        arcs: heads and dependents (rows of E) of each relation.
+        G: [r, r] EᵀE over the sentences of all processes; the above are this one's.
+        ridge: lambda_R / alpha.
+        tolerance: stop when every relation's relative residual is below it.
+
+    A relation without arcs is exactly 0, as is every relation where E is 0.
+    """
+    peers = workers.peers
+    B = right_hand_side(E, arcs, workers)
+    size = np.sqrt(_dot(B, B))
+    live = size > 0
+    # for a single graph the preconditioner is the inverse, so that a start from 0 is done in one iteration
+    [graphs] = peers.sum(np.array([np.count_nonzero(np.diff(offsets))]))
+    start = np.zeros_like(R0) if graphs == 1 and max_iterations > 0 else R0
+    R = np.where(live[:, None, None], start, 0).astype(E.dtype, copy=False)
+    if not live.any():
+        return RStep(R, B, np.zeros_like(R), 0, 0.0)
+    precondition = Preconditioner(E, G, offsets, ridge, peers)
+    residual = B.copy()
+    if R.any():
+        residual -= apply(R, E, batches, workers)
+        residual -= ridge * R
+    direction, rho, iterations = np.zeros_like(R), np.zeros(len(R)), 0
+    while (worst := peers.first(_worst(residual, size))) > tolerance and iterations < max_iterations:
+        Z = precondition(residual)
+        rho, old = _dot(residual, Z), rho
+        direction *= _ratio(rho, old).astype(E.dtype)
+        direction += Z
+        del Z  # as large as R
+        image = apply(direction, E, batches, workers)
+        image += ridge * direction
+        step = _ratio(rho, _dot(direction, image)).astype(E.dtype)
+        R += step * direction
+        residual -= step * image
+        del image
+        iterations += 1
+    np.subtract(B, residual, out=residual)
+    residual -= ridge * R
+    return RStep(R, B, residual, iterations, worst)
+
+
+def _dot(A, B):
+    return np.einsum("kij,kij->k", A, B, dtype=np.float64)
+
+
+def _ratio(a, b):
+    return np.divide(a, b, out=np.zeros_like(a), where=b > 0)[:, None, None]
+
+
+def _worst(residual, size):
+    return float(np.max(np.sqrt(_dot(residual, residual)) / np.where(size > 0, size, 1)))

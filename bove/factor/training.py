@@ -14,12 +14,11 @@ import numpy as np
 from bove._version import __version__
 from bove.errors import BoveError
 from bove.factor.als import AlsSettings, AlsState, AlsTrainer, initial_properties, initial_state
+from bove.factor.graphs import GraphCorpus
 from bove.factor.model import Model
 from bove.factor.objective import Groups
-from bove.factor.peers import Peers
-from bove.factor.penalties import check_penalty
-from bove.factor.proximal import P_ITERATIONS, P_TOLERANCE
-from bove.graphs import GraphCorpus
+from bove.factor.parallel import Peers
+from bove.factor.penalties import P_ITERATIONS, P_TOLERANCE, check_penalty
 
 # how token vectors are updated
 E_STEPS = ("averaged", "fixed-point", "single")

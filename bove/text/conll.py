@@ -15,9 +15,68 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from bove.errors import BoveError
-from bove.files import read_lines
-from bove.oddities import note
-from bove.text.trees import oddities
+from bove.files import note, read_lines
+
+# What keeps a sentence's heads from being one tree.
+#
+# Heads number tokens from 1; 0 is the root and None no head. Nothing here recurs, so a sentence may have
+# any
+# length.
+
+NO_HEAD = "tokens without a head"
+OUT_OF_RANGE = "heads beyond the sentence"
+NEGATIVE = "negative heads"
+SELF_LOOP = "tokens that head themselves"
+CYCLE = "sentences with a cycle"
+NO_ROOT = "sentences without a root"
+TWO_ROOTS = "sentences with several roots"
+
+
+def oddities(heads: Sequence[int | None]) -> Iterator[tuple[str, int]]:
+    """(kind, token from 0) of everything that keeps the heads from being one tree."""
+    if not heads:
+        return
+    for token, head in enumerate(heads):
+        if head is None:
+            yield NO_HEAD, token
+        elif head < 0:
+            yield NEGATIVE, token
+        elif head > len(heads):
+            yield OUT_OF_RANGE, token
+        elif head == token + 1:
+            yield SELF_LOOP, token
+    roots = heads.count(0)
+    if roots == 0:
+        yield NO_ROOT, 0
+    elif roots > 1:
+        yield TWO_ROOTS, heads.index(0, heads.index(0) + 1)
+    token = _first_in_cycle(heads)
+    if token is not None:
+        yield CYCLE, token
+
+
+def _first_in_cycle(heads) -> int | None:
+    """A token (from 0) that is its own ancestor through another one, if there is any."""
+    seen = [0] * (len(heads) + 1)
+    for start in range(1, len(heads) + 1):
+        token = start
+        while token and 0 < token <= len(heads) and not seen[token]:
+            seen[token] = start
+            token = heads[token - 1]
+        if token and 0 < token <= len(heads) and seen[token] == start and heads[token - 1] != token:
+            return token - 1
+    return None
+
+
+# CoNLL-2009 and CoNLL-U files as streams of sentences.
+#
+# CoNLL-2009 columns: ID FORM LEMMA PLEMMA POS PPOS FEAT PFEAT HEAD PHEAD DEPREL PDEPREL, then any number of
+# columns about predicates, which are not read. CoNLL-U columns: ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL
+# DEPS MISC; its multiword ranges (1-2) and empty nodes (8.1) are no tokens. Cells are separated by tabs
+# alone.
+# A line that starts with `#` is a comment: a row starts with its number. Sentences end at blank lines,
+# lines at
+# \n or \r\n.
 
 # Kinds of oddity that are only counted; what keeps a sentence from being a tree is in bove.text.trees.
 NO_TAG = "tokens without a tag"

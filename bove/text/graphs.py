@@ -17,7 +17,7 @@ import numpy as np
 
 from bove import artefacts
 from bove.errors import BoveError
-from bove.graphs import GraphCorpus
+from bove.factor.graphs import GraphCorpus
 from bove.text.conll import Sentence
 from bove.text.vectors import WordVectors
 from bove.text.vocabulary import UNKNOWN_WORD, Vocabulary

@@ -11,7 +11,7 @@ from pathlib import Path
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SCHEMA = ROOT / "bove" / "schema" / "config.schema.yaml"
+SCHEMA = ROOT / "bove" / "config" / "config.schema.yaml"
 MANUAL = ROOT / "config" / "README.md"
 START = "\n# Every key\n\n"
 

@@ -16,8 +16,8 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import estimator_checks
 
 import bove
-from bove.config import fill, load_schema
-from bove.runs import SCHEMA
+from bove.config.load import fill, load_schema
+from bove.config.variants import SCHEMA
 
 SMALL = {
     "rank": 5, "alpha": 2.0, "lambda_P": 0.3, "lambda_R": 0.2, "lambda_E": 0.4, "dtype": "float64",

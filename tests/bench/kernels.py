@@ -10,12 +10,11 @@ from made import corpus_of, factors, treebank_lengths
 from measure import BATCH, THREADS, batches_of, peak, share_of_peak, timed
 from threadpoolctl import threadpool_limits
 
-from bove.factor.batches import Workers, plan_batches, take_batch
 from bove.factor.inference import FixedPoint, infer_averaged
-from bove.factor.lowrank import compress
+from bove.factor.model import compress
 from bove.factor.objective import arcs_by_relation, gram
-from bove.factor.operators import apply, r_step
-from bove.factor.steps import EStep, p_step
+from bove.factor.parallel import Workers, plan_batches, take_batch
+from bove.factor.steps import EStep, apply, p_step, r_step
 
 
 def bench_peak():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bove.graphs import GraphCorpus
+from bove.factor.graphs import GraphCorpus
 
 # Sentences of English-EWT (release 2.15, training part) by length: the 2nd, 4th … 98th hundredths.
 LENGTHS = [

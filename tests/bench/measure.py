@@ -6,7 +6,7 @@ import time
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from bove.factor.batches import plan_batches, take_batch
+from bove.factor.parallel import plan_batches, take_batch
 
 BATCH = 1024
 THREADS = min(2, os.cpu_count() or 1)

@@ -21,10 +21,10 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).parent.parent.parent))
 
-from bove.factor import als, operators
+from bove.factor import als
+from bove.factor import steps as operators
 from bove.factor.als import AlsSettings, AlsTrainer, initial_properties, initial_state
-from bove.factor.peers import Peers
-from bove.mpi import joined
+from bove.factor.parallel import Peers, joined
 from bove.text.graphs import load_graphs
 from bove.text.vectors import WordVectors, pretrained_rows
 from bove.text.vocabulary import Vocabulary

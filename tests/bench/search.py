@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bove.bags import Bags, BagWriter
+from bove.bags.store import Bags, BagWriter
 
 DEPTHS = (1, 10, 100)
 TICK = 0.02
@@ -58,8 +58,7 @@ class Peak:
 
 def work(task: dict) -> dict:
     """What a process of its own does: "exact", "build" or "index"."""
-    from bove.bag_index import BagIndex, GraphSettings, build
-    from bove.evaluate.search import search
+    from bove.evaluate.search import BagIndex, GraphSettings, build, search
 
     bags = Bags.open(task["bags"])
     queries = [Bags.open(task["queries"]).bag(b) for b in range(task["count"])]

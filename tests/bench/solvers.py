@@ -9,10 +9,9 @@ from measure import BATCH, THREADS, timed
 from bove.evaluate.alignment import score_pairs
 from bove.evaluate.metrics import pearson
 from bove.factor.als import AlsSettings, AlsTrainer, initial_properties, initial_state
-from bove.factor.batches import Workers, plan_batches, take_batch
 from bove.factor.inference import FixedPoint, infer_averaged, relative_change
-from bove.factor.lowrank import compress
-from bove.factor.model import Model
+from bove.factor.model import Model, compress
+from bove.factor.parallel import Workers, plan_batches, take_batch
 from bove.factor.sampling import select_graphs
 from bove.factor.steps import EStep
 from bove.text.graphs import load_graphs

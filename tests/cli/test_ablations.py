@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bove.cli.main import main
-from bove.evaluate.scores import Scores, write_scores
+from bove.evaluate.results import Scores, write_scores
 
 KINDS = ["csv", "md", "png", "svg"]
 

@@ -2,13 +2,13 @@
 
 import argparse
 import json
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from bove.cli import cache, vectors
-from bove.cli.main import main
+from bove.cli import cache
+from bove.cli import data as vectors
+from bove.cli.main import functions, main
 
 TEXT = "3 2\ndog 1 2\ncat 3 4\ngirl 5 6\n"
 
@@ -39,7 +39,7 @@ def test_equal_content_in_another_place_is_taken_without_running_the_stage(share
     made, said = load(tmp_path / "one")
     [entry] = entries(shared)
     assert f"kept in the cache: {entry}" in said
-    monkeypatch.setattr(vectors, "run", None)
+    monkeypatch.setattr(vectors, "run_vectors", None)
     taken, said = load(tmp_path / "two")
     assert taken == made and f"taken from the cache: {entry}" in said
     record = json.loads((entry / cache.RECORD).read_text(encoding="utf-8"))
@@ -89,13 +89,13 @@ def test_what_can_not_be_kept_is_a_warning_and_the_result_is_there(shared, tmp_p
 
 
 def test_a_file_that_changes_while_it_is_read_is_not_kept(shared, tmp_path, monkeypatch):
-    run = vectors.run
+    run = vectors.run_vectors
 
     def slow(args):
         run(args)
         Path(args.input).write_text(TEXT + "\n", encoding="utf-8")
 
-    monkeypatch.setattr(vectors, "run", slow)
+    monkeypatch.setattr(vectors, "run_vectors", slow)
     load(tmp_path / "one")
     assert entries(shared) == []
 
@@ -124,7 +124,7 @@ def test_every_file_that_a_cached_stage_reads_or_writes_counts_by_its_content():
     """An argument that names a file but is not declared would count by its name."""
     for stage, parts in cache.CACHED.items():
         parser = argparse.ArgumentParser()
-        import_module(f"bove.cli.{stage.replace('-', '_')}").register(parser)
+        functions(stage)[0](parser)
         actions = list(parser._actions)
         for action in parser._actions:
             if isinstance(action, argparse._SubParsersAction):

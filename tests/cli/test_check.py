@@ -11,7 +11,7 @@ import pytest
 from artefact_files import write_all
 from conll_rows import DOGS_09, DOGS_U, row09, row_u, tree
 
-from bove.check.kinds import KINDS
+from bove.check import KINDS
 from bove.cli.main import main
 
 ROOT = Path(__file__).parent.parent.parent

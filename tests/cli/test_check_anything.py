@@ -11,7 +11,7 @@ from conll_rows import DOGS_09, DOGS_U
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bove.check.kinds import KINDS
+from bove.check import KINDS
 from bove.cli.main import main
 
 TEXTS = (

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from bove.bags import BagWriter
+from bove.bags.store import BagWriter
 from bove.cli.main import main
 
 

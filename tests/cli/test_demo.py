@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from bove.cli.main import main
-from bove.sources import corpus_files
+from bove.config.sources import corpus_files
 
 
 def bytes_of(root):

@@ -7,7 +7,7 @@ from tiny_run import CHASED, RANK, TURNED, make_run
 from tiny_treebank import tiny_sentences, write_treebank
 
 from bove.cli.main import main
-from bove.evaluate.scores import read_scores
+from bove.evaluate.results import read_scores
 from bove.text.conll import Sentence
 from bove.text.pairs import Pair, write_pairs
 

@@ -7,9 +7,9 @@ import pytest
 from pair_forms import words_of
 from tiny_treebank import count_and_encode, tiny_sentences, write_treebank
 
-from bove.bags import Bags
+from bove.bags.store import Bags
 from bove.cli.main import main
-from bove.evaluate.scores import read_scores
+from bove.evaluate.results import read_scores
 from bove.factor.model import Model
 from bove.text.conll import Sentence
 from bove.text.graphs import load_graphs

@@ -13,8 +13,8 @@ import pytest
 from changed_parts import summed
 
 from bove.cli.main import main
+from bove.config.sources import extract
 from bove.errors import BoveError
-from bove.fetch import extract
 
 CONTENT = b"some vectors\n" * 1000
 

@@ -21,8 +21,8 @@ from bove.cli.main import main
 from bove.files import sha256
 from bove.text.conll import read_sentences
 from bove.text.pairs import Pair, write_pairs
-from bove.text.parser_options import as_arguments, find_options
-from bove.text.parsing import Parser
+from bove.text.parser import Parser
+from bove.text.parser_training import as_arguments, find_options
 
 FURTHER = ("lemmatizer", "pretrain", "charlm_forward", "charlm_backward")
 

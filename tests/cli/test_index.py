@@ -9,9 +9,9 @@ import sys
 import numpy as np
 import pytest
 
-from bove.bag_index import SIGNS_FROM
-from bove.bags import Bags, BagWriter
+from bove.bags.store import Bags, BagWriter
 from bove.cli.main import main
+from bove.evaluate.search import SIGNS_FROM
 
 RANK = 12
 

@@ -8,7 +8,7 @@ import pytest
 from tiny_run import CHASED, TURNED, make_model, make_run
 from tiny_treebank import tiny_sentences, write_treebank
 
-from bove.bags import Bags
+from bove.bags.store import Bags
 from bove.cli.main import main
 from bove.text.conll import Sentence
 

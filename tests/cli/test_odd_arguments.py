@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from conll_rows import row09
 
-from bove.cli import vocabulary
+from bove.cli import data as vocabulary
 from bove.cli.main import main
 from bove.errors import BoveError
 from bove.files import check_target
@@ -98,7 +98,7 @@ def test_too_little_memory_is_one_line(treebank, capsys, monkeypatch, error):
     def run(args):
         raise error
 
-    monkeypatch.setattr(vocabulary, "run", run)
+    monkeypatch.setattr(vocabulary, "run_vocabulary", run)
     refused(
         [*treebank, "--output", "new"], capsys, f"out of memory ({error or 'no more is given'}); work on less"
     )

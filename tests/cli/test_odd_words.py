@@ -9,7 +9,7 @@ import pytest
 from pair_forms import words_of
 from tiny_treebank import tiny_sentences, write_treebank
 
-from bove.bags import Bags
+from bove.bags.store import Bags
 from bove.cli.main import main
 from bove.evaluate.metrics import MEASURES
 from bove.text.conll import Sentence, write_conllu

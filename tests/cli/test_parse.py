@@ -9,7 +9,7 @@ pytest.importorskip("stanza")
 from tiny_treebank import tiny_sentences, write_treebank
 
 from bove.cli.main import main
-from bove.text import parsing
+from bove.text import parser as parsing
 from bove.text.conll import read_sentences
 from bove.text.pairs import Pair, write_pairs
 from bove.text.vocabulary import Vocabulary

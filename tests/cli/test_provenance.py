@@ -10,7 +10,7 @@ import test_train_als as als
 import yaml
 
 from bove import __version__
-from bove.cli import provenance
+from bove.cli import report as provenance
 from bove.cli.main import main
 from bove.factor.model import Model
 from bove.text.vocabulary import Vocabulary

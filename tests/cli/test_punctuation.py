@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tiny_treebank import count_and_encode, write_treebank
 
-from bove.bags import Bags
+from bove.bags.store import Bags
 from bove.cli.main import main
 from bove.factor.model import Model
 from bove.text.conll import Sentence

@@ -8,9 +8,9 @@ import pytest
 import reference_alignment
 from safetensors.numpy import save_file
 
-from bove.bags import BagWriter
+from bove.bags.store import BagWriter
 from bove.cli.main import main
-from bove.evaluate.scores import read_scores
+from bove.evaluate.results import read_scores
 from bove.files import atomic_write
 from bove.text.pairs import Pair, write_pairs
 

@@ -7,7 +7,7 @@ import pytest
 from tiny_run import CHASED, TURNED, make_run
 from tiny_treebank import tiny_sentences, write_treebank
 
-from bove.bags import Bags, BagWriter
+from bove.bags.store import Bags, BagWriter
 from bove.cli.main import main
 from bove.embedder import Embedder
 from bove.evaluate.alignment import entailment_score

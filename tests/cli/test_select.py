@@ -9,11 +9,11 @@ import pytest
 import yaml
 
 from bove.cli.main import main
-from bove.config import load, resolve
-from bove.evaluate.scores import Scores, write_scores
+from bove.config.load import load, resolve
+from bove.evaluate.results import Scores, write_scores
 
 ROOT = Path(__file__).parent.parent.parent
-SCHEMA = ROOT / "bove" / "schema" / "config.schema.yaml"
+SCHEMA = ROOT / "bove" / "config" / "config.schema.yaml"
 GOLD = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
 LABELS = ("neutral", "entailment", "neutral", "contradiction", "entailment", "neutral")
 FILES = ["candidates.csv", "candidates.md", "choice.json", "chosen.yaml"]

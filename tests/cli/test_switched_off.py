@@ -5,7 +5,7 @@ import csv
 import numpy as np
 from tiny_treebank import count_and_encode, tiny_sentences, write_treebank
 
-from bove.bags import Bags
+from bove.bags.store import Bags
 from bove.cli.main import main
 from bove.factor.model import Model
 from bove.text.vocabulary import Vocabulary

@@ -10,10 +10,9 @@ import sklearn
 
 from bove import __version__
 from bove.cli.main import main
-from bove.evaluate.bootstrap import Bootstrap
 from bove.evaluate.metrics import MEASURES
-from bove.evaluate.scores import Scores, write_scores
-from bove.evaluate.statistics import evidence
+from bove.evaluate.results import Scores, write_scores
+from bove.evaluate.statistics import Bootstrap, evidence
 
 
 def scores_of(dataset, label, task, subsets, gold, seed=0, model="m"):

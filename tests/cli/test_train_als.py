@@ -10,10 +10,9 @@ import pytest
 import reference
 from tiny_treebank import count_and_encode
 
-from bove.bags import Bags
+from bove.bags.store import Bags
 from bove.cli.main import main
-from bove.factor.lowrank import LowRank
-from bove.factor.model import Model
+from bove.factor.model import LowRank, Model
 from bove.text.conll import Sentence, read_sentences, write_conllu
 from bove.text.graphs import load_graphs
 from bove.text.vectors import write_vectors

@@ -8,7 +8,8 @@ import pytest
 from test_train_als import TRAIN, bove
 from tiny_treebank import count_and_encode, tiny_sentences, write_treebank
 
-from bove.cli import als_checkpoint, train_als
+from bove.cli import train as als_checkpoint
+from bove.cli import train as train_als
 from bove.factor import als
 
 
@@ -112,7 +113,8 @@ def test_a_checkpoint_without_its_parts_is_not_gone_on_from(built, monkeypatch, 
 
 
 def test_a_step_that_runs_out_of_iterations_is_told_once_with_what_to_raise(built, capsys, monkeypatch):
-    from bove.factor import proximal, training
+    from bove.factor import penalties as proximal
+    from bove.factor import training
 
     assert not bove(*command(built, "enough", "--r-iterations", 1000))
     assert "still above its tolerance" not in capsys.readouterr().err

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tiny_treebank import count_and_encode, tiny_sentences, write_treebank
 
-from bove.bags import Bags
+from bove.bags.store import Bags
 from bove.cli.main import main
 from bove.factor.model import Model
 from bove.text.vectors import write_vectors
@@ -109,7 +109,7 @@ def test_a_penalty_that_leaves_no_relation_is_said_to_be_too_large(built, capsys
 
 
 def test_times_have_the_seconds_of_the_updates_and_not_those_of_watching(built, monkeypatch):
-    from bove.cli import train_sgd
+    from bove.cli import train as train_sgd
     from bove.factor import sgd
 
     start, update, evaluate = sgd.SgdTrainer._start, sgd.SgdTrainer._update, sgd.SgdTrainer._evaluate

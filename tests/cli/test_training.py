@@ -6,7 +6,7 @@ import re
 import pytest
 
 from bove.cli.main import main
-from bove.cli.training import write_training_log
+from bove.cli.train import write_training_log
 
 
 def log_rows(scale=1.0):

@@ -16,13 +16,15 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from corpora import make_corpus
 
-from bove import mpi
 from bove.cli.main import main
 from bove.errors import BoveError
-from bove.factor import als, operators, proximal
+from bove.factor import als
+from bove.factor import parallel as mpi
+from bove.factor import penalties as proximal
+from bove.factor import steps as operators
 from bove.factor.als import AlsSettings, AlsTrainer, initial_properties, initial_state
-from bove.factor.peers import Peers
-from bove.graphs import GraphCorpus
+from bove.factor.graphs import GraphCorpus
+from bove.factor.parallel import Peers
 
 RANK, PROPERTIES, RELATIONS = 4, 7, 3
 GROUPS = {"words": slice(0, 4), "tags": slice(4, PROPERTIES)}

@@ -22,7 +22,7 @@ from tiny_treebank import count_and_encode, tiny_sentences, write_treebank
 from bove import artefacts
 from bove.cli.main import main
 from bove.factor.model import Model
-from bove.factor.peers import Peers
+from bove.factor.parallel import Peers
 from bove.text.graphs import load_graphs
 
 pytestmark = [

@@ -12,8 +12,7 @@ from bove.demo.nouns import words
 from bove.demo.pairs import GOLD, SETS
 from bove.demo.tree import detokenise
 from bove.text.conll import read_sentences
-from bove.text.conventions import find_conventions
-from bove.text.tokens import tokenise
+from bove.text.tokens import find_conventions, tokenise
 
 # of the CoNLL-2008 and 2009 shared tasks
 LABELS = set(

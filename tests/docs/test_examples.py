@@ -12,8 +12,8 @@ from shell import console, expanded, parse, run_bove
 from sybil import Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
 
-from bove.config import load, merge, resolve
-from bove.runs import SCHEMA
+from bove.config.load import load, merge, resolve
+from bove.config.variants import SCHEMA
 
 PAGES = sorted(
     path.relative_to(ROOT).as_posix()

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from bove.bags import Bags, BagWriter
+from bove.bags.store import Bags, BagWriter
 from bove.errors import BoveError
-from bove.evaluate.bag_comparison import by_length, compare, summarise
+from bove.evaluate.comparisons import by_length, compare_bags, summarise_bags
 
 
 def bags(path, sentences):
@@ -27,7 +27,7 @@ def test_cosines_are_those_of_the_same_sentence_and_token_whatever_the_order(tmp
     rng = np.random.default_rng(0)
     one = {name: rng.normal(size=(n, 5)) for name, n in (("a", 3), ("b", 1), ("c", 7))}
     other = {name: rng.normal(size=one[name].shape) for name in ("c", "a", "b")}
-    found = compare(bags(tmp_path / "1", one), bags(tmp_path / "2", other))
+    found = compare_bags(bags(tmp_path / "1", one), bags(tmp_path / "2", other))
     expected = [
         np.dot(v, w) / np.sqrt(np.dot(v, v) * np.dot(w, w))
         for name in one
@@ -41,21 +41,21 @@ def test_length_and_sign_of_vectors(tmp_path):
     one = bags(tmp_path / "1", {"a": [[1, 0], [3, 4], [1e-30, 0], [1e15, 0]], "b": [[2, 2]], "c": [[2, 2]]})
     two = bags(tmp_path / "2", {"a": [[5, 0], [-3, -4], [1e-30, 0], [0, 1e15]], "b": [[1, 1]], "c": [[1, 0]]})
     expected = [1, -1, 1, 0, 1, np.sqrt(0.5)]
-    np.testing.assert_allclose(compare(one, two).cosines, expected, atol=1e-7)
-    np.testing.assert_allclose(compare(one, one).cosines, np.ones(6), atol=1e-15)
+    np.testing.assert_allclose(compare_bags(one, two).cosines, expected, atol=1e-7)
+    np.testing.assert_allclose(compare_bags(one, one).cosines, np.ones(6), atol=1e-15)
 
 
 def test_zero_vectors_have_no_cosine_and_are_counted(tmp_path):
     one = bags(tmp_path / "1", {"a": [[0, 0], [0, 0], [1, 0], [1, 0]]})
     two = bags(tmp_path / "2", {"a": [[0, 0], [1, 0], [0, 0], [0, 1]]})
-    found = compare(one, two)
+    found = compare_bags(one, two)
     assert found.zeros == {"first": 2, "second": 2, "both": 1}
     assert np.isnan(found.cosines).tolist() == [True, True, True, False]
-    assert summarise(found.cosines)["tokens"] == 1
+    assert summarise_bags(found.cosines)["tokens"] == 1
 
 
 def test_a_summary_of_known_values():
-    found = summarise(np.array([1.0, np.nan, 0.9, 0.8, 0.4, -1.0]))
+    found = summarise_bags(np.array([1.0, np.nan, 0.9, 0.8, 0.4, -1.0]))
     assert found["tokens"] == 5 and found["mean"] == pytest.approx(0.42)
     assert found["quantiles"]["0"] == -1 and found["quantiles"]["1"] == 1 and found["quantiles"]["0.5"] == 0.8
     assert found["quantiles"]["0.25"] == pytest.approx(0.4)
@@ -68,7 +68,7 @@ def test_classes_of_lengths_have_their_own_tokens(tmp_path):
         sizes = {"none": 0, "five": 5, "six": 6, "ten": 10, "forty": 40, "long": 41}
         return {name: np.tile([[1, sign * (n in (6, 10))]], (n, 1)) for name, n in sizes.items()}
 
-    found = compare(bags(tmp_path / "1", sentences(1)), bags(tmp_path / "2", sentences(-1)))
+    found = compare_bags(bags(tmp_path / "1", sentences(1)), bags(tmp_path / "2", sentences(-1)))
     rows = [(part["length"], part["sentences"], part["tokens"], part["mean"]) for part in by_length(found)]
     # (1, 1) against (1, -1) is 0; 11 to 20 tokens do not occur
     assert [row[:3] for row in rows] == [
@@ -82,7 +82,7 @@ def test_classes_of_lengths_have_their_own_tokens(tmp_path):
 
 def test_of_no_token_there_is_no_value(tmp_path):
     nothing = bags(tmp_path / "1", {"a": np.zeros((0, 2))})
-    found = summarise(compare(nothing, nothing).cosines)
+    found = summarise_bags(compare_bags(nothing, nothing).cosines)
     assert found["tokens"] == 0 and found["mean"] is None and set(found["quantiles"].values()) == {None}
 
 
@@ -98,4 +98,4 @@ def test_of_no_token_there_is_no_value(tmp_path):
 )
 def test_files_that_can_not_be_compared(tmp_path, one, two, message):
     with pytest.raises(BoveError, match=message):
-        compare(bags(tmp_path / "1", one), bags(tmp_path / "2", two))
+        compare_bags(bags(tmp_path / "1", one), bags(tmp_path / "2", two))

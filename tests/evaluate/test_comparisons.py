@@ -6,9 +6,8 @@ import io
 import numpy as np
 import pytest
 
-from bove.evaluate.ablations import CSV_COLUMNS, Ablations, ablation_table, compare, panels, write_csv
-from bove.evaluate.results import MEAN, TOGETHER, WEIGHTED_MEAN, results_of
-from bove.evaluate.scores import Scores
+from bove.evaluate.comparisons import CSV_COLUMNS, Ablations, ablation_table, compare, panels, write_ablations
+from bove.evaluate.results import MEAN, TOGETHER, WEIGHTED_MEAN, Scores, results_of
 
 SUBSETS = ["news"] * 4 + ["captions"] * 5
 GOLD = [1.0, 2.0, 3.0, 4.0, 0.0, 1.0, 5.0, 2.0, 4.0]
@@ -96,7 +95,7 @@ def test_means_over_the_same_part_of_the_subsets_are_compared():
 
 def test_the_csv_has_every_subset_and_summary_in_full_precision_and_gaps_where_undefined():
     stream = io.StringIO()
-    write_csv(stream, ablations("shuffled", "full", "flat").comparisons)
+    write_ablations(stream, ablations("shuffled", "full", "flat").comparisons)
     rows = list(csv.DictReader(io.StringIO(stream.getvalue())))
     assert list(rows[0]) == list(CSV_COLUMNS)
     subsets = ["dev", "news", "captions", MEAN, WEIGHTED_MEAN, TOGETHER]

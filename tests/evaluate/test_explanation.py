@@ -12,9 +12,18 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from bove.evaluate.alignment import entailment_score, similarity_score
-from bove.evaluate.explanation import Explanation, Token, align, as_json, row_cosines
-from bove.evaluate.explanation_html import as_html, luminance, shade
-from bove.evaluate.explanation_text import as_text, table
+from bove.evaluate.explain import (
+    Explanation,
+    Token,
+    align,
+    as_html,
+    explanation_as_json,
+    explanation_as_text,
+    luminance,
+    row_cosines,
+    shade,
+    table,
+)
 
 numbers = st.sampled_from([0.0, 1.0, -1.0, 0.5, -2.0, 3.25])
 filled = st.integers(1, 5).flatmap(lambda n: arrays(np.float32, (n, 3), elements=numbers))
@@ -77,13 +86,13 @@ def explanation():
 
 
 def test_the_text_names_partners_cosines_and_scores(explanation):
-    lines = as_text(explanation).split("\n")
+    lines = explanation_as_text(explanation).split("\n")
     words = [line.split() for line in lines]
     assert ["1", "<b>", "NN", "SBJ", "2", "b", "x", "1", "0.0000", "x", "1", "0.6000", "1.0000"] in words
     assert ["2", "&", "CC", "ROOT", "0", "-", "-", "x", "1", "0.9899", "0.5000"] in words
     assert ["1", "x", "NN", "ROOT", "0", "x", "x", "3", "1.0000", "&", "2", "0.9899", "0.1250"] in words
     assert any(row[:4] == ["2", "\ufffd[2J", "XX", "DEP"] for row in words)
-    assert "\x1b" not in as_text(explanation)
+    assert "\x1b" not in explanation_as_text(explanation)
     bove = explanation.alignments["bove"]
     assert ["STS", "0.6667", f"{bove.similarity:.4f}"] in words
     assert ["SNLI,", "the", "first", "entails", "the", "second", "1.0000", f"{bove.forward:.4f}"] in words
@@ -95,7 +104,7 @@ def test_columns_are_as_wide_as_they_need():
 
 
 def test_json_holds_every_number_in_full(explanation):
-    content = json.loads(json.dumps(as_json(explanation)))
+    content = json.loads(json.dumps(explanation_as_json(explanation)))
     bove = explanation.alignments["bove"]
     assert content["systems"]["bove"]["cosines"] == bove.cosines.tolist()
     assert content["systems"]["bove"]["sts"] == bove.similarity

@@ -9,12 +9,21 @@ import numpy as np
 import pytest
 from test_plots import assert_apart, figure, texts
 
-from bove.evaluate.plot_model import Iterations, Spectrum, draw_iterations, draw_spectra
-from bove.evaluate.plot_results import Rows, Value, draw_results
-from bove.evaluate.plot_scores import Groups, by_gold, draw_distributions
 from bove.evaluate.plot_tokens import Cloud, Pairing, draw_tokens, projected
-from bove.evaluate.plots import figure_files
-from bove.evaluate.scores import Scores
+from bove.evaluate.plots import (
+    Groups,
+    Iterations,
+    Rows,
+    Spectrum,
+    Value,
+    by_gold,
+    draw_distributions,
+    draw_iterations,
+    draw_results,
+    draw_spectra,
+    figure_files,
+)
+from bove.evaluate.results import Scores
 
 SYSTEMS = ["word-vectors", "bove"]
 ROWS = Rows(

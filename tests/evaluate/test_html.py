@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from bove.evaluate.html import inline, page
+from bove.evaluate.pages import inline, page
 from bove.evaluate.tables import markdown_table
 
 

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from bove.evaluate.layout import Cell, Row, Table, latex, latex_text, markdown
+from bove.evaluate.tables import Cell, Row, Table, latex, latex_text, markdown
 
 CELLS = [Cell("0.5000", True, "†‡", "[-0.1000, 0.6000]"), Cell("-0.2500", note="(1 of 2 subsets defined)")]
 TABLE = Table(

@@ -3,9 +3,16 @@
 import numpy as np
 import pytest
 
-from bove.evaluate import nearest as module
-from bove.evaluate.nearest import nearest
-from bove.evaluate.neighbours import Neighbours, TokenNeighbour, WordNeighbour, as_text, find_places, marked
+from bove.evaluate import search as module
+from bove.evaluate.neighbours import (
+    Neighbours,
+    TokenNeighbour,
+    WordNeighbour,
+    find_places,
+    marked,
+    neighbours_as_text,
+)
+from bove.evaluate.search import nearest
 
 FORMS = ("The", "dog", "chased", "the", "Dog", "at", "10:2")
 
@@ -50,7 +57,9 @@ def test_the_text_has_every_neighbour():
         TokenNeighbour(0.95, None, "s1", ("a", "cat"), 1, 1),
         TokenNeighbour(-0.00001, 0.5, "s2", ("big", "mule"), 1, 3),
     )
-    text = as_text(Neighbours(FORMS, 1, near, (WordNeighbour("hen", 0.8),)), "9 tokens of 2 sentences")
+    text = neighbours_as_text(
+        Neighbours(FORMS, 1, near, (WordNeighbour("hen", 0.8),)), "9 tokens of 2 sentences"
+    )
     lines = [line.split() for line in text.split("\n")]
     assert lines[0] == ["dog,", "word", "2", "of:", "The", "[dog]", "chased", "the", "Dog", "at", "10:2"]
     assert ["0.9500", "-", "cat", "a", "[cat]"] in lines and ["0.8000", "hen"] in lines
@@ -59,4 +68,4 @@ def test_the_text_has_every_neighbour():
         for line in lines
     )
     assert "among 9 tokens of 2 sentences" in text
-    assert "dog has no vector of its own" in as_text(Neighbours(FORMS, 1, near, None), "")
+    assert "dog has no vector of its own" in neighbours_as_text(Neighbours(FORMS, 1, near, None), "")

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bove.evaluate import metrics
-from bove.evaluate.resampling import Levels, Ranking, pearson, spearman
+from bove.evaluate.metrics import Levels, Ranking, pearson_of_resamples, spearman_of_resamples
 
 
 @st.composite
@@ -31,9 +31,11 @@ def one_by_one(metric, counts, *sides):
 def test_each_agrees_with_the_metric_of_the_repeated_pairs(case):
     counts, gold, scores, positive = case
     np.testing.assert_allclose(
-        pearson(counts, gold, scores), one_by_one(metrics.pearson, counts, gold, scores), atol=1e-9
+        pearson_of_resamples(counts, gold, scores),
+        one_by_one(metrics.pearson, counts, gold, scores),
+        atol=1e-9,
     )
-    by_rank = spearman(counts, Levels(gold).ranks(counts), Levels(scores).ranks(counts))
+    by_rank = spearman_of_resamples(counts, Levels(gold).ranks(counts), Levels(scores).ranks(counts))
     np.testing.assert_allclose(by_rank, one_by_one(metrics.spearman, counts, gold, scores), atol=1e-12)
     precision, area = Ranking(positive, scores).measures(counts)
     expected = one_by_one(metrics.average_precision, counts, positive, scores)
@@ -50,8 +52,8 @@ def test_all_agree_on_many_pairs():
     counts = np.array([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(4)], np.int32)
     for side in (gold, lengths):
         expected = one_by_one(metrics.pearson, counts, side, scores)
-        np.testing.assert_allclose(pearson(counts, side, scores), expected, atol=1e-12)
-    by_rank = spearman(counts, Levels(gold).ranks(counts), Levels(scores).ranks(counts))
+        np.testing.assert_allclose(pearson_of_resamples(counts, side, scores), expected, atol=1e-12)
+    by_rank = spearman_of_resamples(counts, Levels(gold).ranks(counts), Levels(scores).ranks(counts))
     np.testing.assert_allclose(by_rank, one_by_one(metrics.spearman, counts, gold, scores), atol=1e-12)
     precision, area = Ranking(positive, scores).measures(counts)
     expected = one_by_one(metrics.average_precision, counts, positive, scores)
@@ -70,7 +72,7 @@ def test_a_resample_with_hardly_any_variance_is_computed_exactly():
     x = np.array([1e6, 1.0, 1.0 + 1e-7, 1.0 + 2e-7])
     y = np.array([3.0, 2.0, 2.5, 7.0])
     counts = np.array([[0, 2, 1, 1], [0, 4, 0, 0], [1, 1, 1, 1]], np.int32)
-    found = pearson(counts, x, y)
+    found = pearson_of_resamples(counts, x, y)
     assert found[0] == pytest.approx(metrics.pearson(x[[1, 1, 2, 3]], y[[1, 1, 2, 3]]), abs=1e-12)
     assert np.isnan(found[1])
     assert found[2] == pytest.approx(metrics.pearson(x, y))
@@ -79,8 +81,8 @@ def test_a_resample_with_hardly_any_variance_is_computed_exactly():
 @pytest.mark.parametrize(("x", "y"), [([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [0, 0, 0])])
 def test_a_constant_side_is_undefined_in_every_resample(x, y):
     x, y, counts = np.array(x, float), np.array(y, float), np.ones((2, 3), np.int32)
-    assert np.isnan(pearson(counts, x, y)).all()
-    assert np.isnan(spearman(counts, Levels(x).ranks(counts), Levels(y).ranks(counts))).all()
+    assert np.isnan(pearson_of_resamples(counts, x, y)).all()
+    assert np.isnan(spearman_of_resamples(counts, Levels(x).ranks(counts), Levels(y).ranks(counts))).all()
 
 
 def test_levels_are_the_distinct_values_in_rising_order():

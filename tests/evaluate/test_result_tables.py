@@ -6,12 +6,9 @@ import re
 import pytest
 
 from bove.evaluate import paper
-from bove.evaluate.bootstrap import Bootstrap
-from bove.evaluate.captions import Findings
-from bove.evaluate.result_tables import task_files, task_tables
 from bove.evaluate.results import MEAN, TOGETHER, WEIGHTED_MEAN, Result
-from bove.evaluate.statistics import Difference
-from bove.evaluate.tables import markdown_table
+from bove.evaluate.statistics import Bootstrap, Difference
+from bove.evaluate.tables import Findings, markdown_table, task_files, task_tables
 
 BOOTSTRAP = Bootstrap(2000, 0.95, 7)
 

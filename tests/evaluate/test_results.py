@@ -8,8 +8,15 @@ import pytest
 
 from bove.errors import BoveError
 from bove.evaluate.metrics import pearson
-from bove.evaluate.results import CSV_COLUMNS, MEAN, TOGETHER, WEIGHTED_MEAN, results_of, write_csv
-from bove.evaluate.scores import Scores
+from bove.evaluate.results import (
+    CSV_COLUMNS,
+    MEAN,
+    TOGETHER,
+    WEIGHTED_MEAN,
+    Scores,
+    results_of,
+    write_results,
+)
 
 
 def scores_of(task, rows, dataset="d", label="D"):
@@ -108,7 +115,7 @@ def test_a_subset_named_like_a_summary_is_refused(name):
 
 def test_the_csv_keeps_every_digit_and_leaves_undefined_values_empty():
     results, stream = results_of(SIMILARITY), io.StringIO()
-    write_csv(stream, results)
+    write_results(stream, results)
     assert "\r" not in stream.getvalue()
     rows = list(csv.DictReader(io.StringIO(stream.getvalue())))
     assert tuple(rows[0]) == CSV_COLUMNS

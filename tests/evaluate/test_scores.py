@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bove.errors import BoveError
-from bove.evaluate.scores import Scores, read_scores, write_scores
+from bove.evaluate.results import Scores, read_scores, write_scores
 
 SCORES = Scores(
     dataset="sts14",

@@ -7,9 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from bove.evaluate.results import results_of
-from bove.evaluate.scores import Scores
-from bove.evaluate.selection import (
+from bove.evaluate.comparisons import (
     Candidate,
     candidate_table,
     choice,
@@ -18,6 +16,7 @@ from bove.evaluate.selection import (
     summarise,
     write_csv,
 )
+from bove.evaluate.results import Scores, results_of
 
 GOLD = ("1", "2", "3", "3", "1", "2", "5")
 SUBSETS = ("a", "a", "a", "b", "b", "b", "b")

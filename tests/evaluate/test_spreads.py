@@ -5,8 +5,8 @@ import io
 
 import pytest
 
+from bove.evaluate.comparisons import seeds_table, spreads, table_notes, write_seeds
 from bove.evaluate.results import MEAN, Result
-from bove.evaluate.seeds import seeds_table, spreads, table_notes, write_csv
 
 
 def result(value, task="similarity", subset="images", entered=1, dataset="d"):
@@ -70,7 +70,7 @@ def test_an_undefined_value_and_a_mean_of_fewer_subsets_are_left_out_and_counted
 
 def test_the_csv_has_each_seed_in_full_precision():
     stream = io.StringIO()
-    write_csv(stream, spreads(over(0.1, None, 0.2), "1"))
+    write_seeds(stream, spreads(over(0.1, None, 0.2), "1"))
     (row,) = csv.DictReader(io.StringIO(stream.getvalue()))
     assert (row["seeds"], row["seed 1"], row["seed 2"], row["seed 3"]) == ("2", "0.1", "", "0.2")
     assert float(row["mean"]) == pytest.approx(0.15) and row["standard_deviation"].startswith("0.0707106781")

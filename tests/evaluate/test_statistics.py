@@ -10,16 +10,16 @@ import pytest
 from scipy import stats
 
 from bove.evaluate import metrics
-from bove.evaluate.bootstrap import Bootstrap, resampled
-from bove.evaluate.results import MEAN, TOGETHER, WEIGHTED_MEAN, results_of
-from bove.evaluate.scores import Scores
+from bove.evaluate.results import MEAN, TOGETHER, WEIGHTED_MEAN, Scores, results_of
 from bove.evaluate.statistics import (
     DIFFERENCE_COLUMNS,
+    Bootstrap,
     Difference,
     adjust,
     evidence,
     interval,
     p_value,
+    resampled,
     write_differences,
 )
 

@@ -6,7 +6,7 @@ import io
 import pytest
 
 from bove.errors import BoveError
-from bove.evaluate.training_runs import (
+from bove.evaluate.training_log import (
     CSV_COLUMNS,
     NOT_REACHED,
     read_run,

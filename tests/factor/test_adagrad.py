@@ -8,9 +8,8 @@ import torch
 from test_penalties import solve_p, solve_r
 from test_sgd import FROZEN, GROUPS, SETTINGS, every_cell, start, train
 
-from bove.factor.adagrad import NUCLEAR_EVERY, updates
 from bove.factor.objective import objective
-from bove.factor.sgd import Diverged, SgdTrainer
+from bove.factor.sgd import NUCLEAR_EVERY, Diverged, SgdTrainer, updates
 
 L1 = replace(SETTINGS, p_penalty="l1", lambda_P=3.0, r_penalty="l1", lambda_R=1.0, epochs=12)
 NUCLEAR = replace(SETTINGS, r_penalty="nuclear", lambda_R=1.5, learning_rate=0.3, epochs=12)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bove.factor.cholesky import solve_rows
+from bove.factor.steps import solve_rows
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-4), (np.float64, 1e-12)])

@@ -7,9 +7,9 @@ from corpora import make_corpus, split
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bove.factor.batches import plan_batches, take_batch
 from bove.factor.inference import FixedPoint, infer_averaged, relative_change
-from bove.factor.lowrank import compress
+from bove.factor.model import compress
+from bove.factor.parallel import plan_batches, take_batch
 from bove.factor.steps import EStep
 
 

@@ -12,11 +12,19 @@ from scipy.optimize import minimize
 
 from bove.errors import BoveError
 from bove.factor.als import AlsSettings, AlsTrainer, initial_properties, initial_state
-from bove.factor.batches import Workers, plan_batches, take_batch
-from bove.factor.lowrank import compress
+from bove.factor.model import compress
 from bove.factor.objective import arcs_by_relation, objective, property_matrix
-from bove.factor.penalties import PENALTIES, check_penalty, prox, value
-from bove.factor.proximal import largest_eigenvalue, p_step_l1, r_step_proximal, r_step_shrink
+from bove.factor.parallel import Workers, plan_batches, take_batch
+from bove.factor.penalties import (
+    PENALTIES,
+    check_penalty,
+    largest_eigenvalue,
+    p_step_l1,
+    prox,
+    r_step_proximal,
+    r_step_shrink,
+    value,
+)
 
 corpora = st.builds(
     lambda seed, lengths, c, d: (np.random.default_rng(seed), lengths, c, d),

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from bove.factor.lowrank import LowRank, compress
-from bove.factor.spectra import effective_rank, needed, singular_values
+from bove.factor.model import LowRank, compress, effective_rank, needed, singular_values
 
 
 def test_factors_have_the_singular_values_of_their_product():

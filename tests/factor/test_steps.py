@@ -8,10 +8,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bove.errors import BoveError
-from bove.factor.batches import Workers, plan_batches, take_batch
 from bove.factor.objective import arcs_by_relation, gram, objective, property_matrix
-from bove.factor.operators import Preconditioner, apply, r_step
-from bove.factor.steps import EStep, p_step
+from bove.factor.parallel import Workers, plan_batches, take_batch
+from bove.factor.steps import EStep, Preconditioner, apply, p_step, r_step
 
 corpora = st.builds(
     lambda seed, lengths, c, d: (np.random.default_rng(seed), lengths, c, d),

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bove.errors import BoveError
-from bove.oddities import Oddities
-from bove.text import conll, trees
+from bove.files import Oddities
+from bove.text import conll
+from bove.text import conll as trees
 from bove.text.conll import Sentence, read_sentences
 
 

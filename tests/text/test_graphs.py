@@ -10,7 +10,7 @@ from bove.errors import BoveError
 from bove.text.conll import Sentence
 from bove.text.graphs import Counts, encode, load_graphs, save_graphs
 from bove.text.vectors import WordVectors, write_vectors
-from bove.text.vocabulary_counts import build
+from bove.text.vocabulary import build
 
 OPTIONS = {
     "numbers": True,

@@ -3,7 +3,7 @@
 import pytest
 
 from bove.errors import BoveError
-from bove.text.own_parses import match_parses
+from bove.text.pairs import match_parses
 
 ROW = "1\tx\t_\tX\tX\t_\t0\troot\t_\t_\n"
 

@@ -7,7 +7,7 @@ import pytest
 from pair_forms import form_of
 
 from bove.errors import BoveError
-from bove.text.pair_files import LEFT_OUT, read_pair_file
+from bove.text.pairs import LEFT_OUT, read_pair_file
 
 NAMES = ("d", "D", "part")
 LABELS = {"ENTAILMENT": "entailment", "NEUTRAL": "neutral", "CONTRADICTION": "contradiction"}

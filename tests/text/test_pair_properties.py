@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from pair_forms import form_of
 
 from bove.errors import BoveError
-from bove.text.pair_files import read_pair_file
-from bove.text.pairs import read_pairs
+from bove.text.pairs import read_pair_file, read_pairs
 
 NAMES = ("data", "Data", "part")
 NUMBERED = {"columns": {"first": "4", "second": "2", "gold": "1"}}

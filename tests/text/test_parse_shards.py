@@ -5,11 +5,11 @@ import re
 
 import pytest
 
+from bove.bags.shards import read_shard
+from bove.cli.parse import gather, slice_of, write_shard
 from bove.errors import BoveError
-from bove.shards import read_shard
-from bove.text import parsing
+from bove.text import parser as parsing
 from bove.text.conll import Sentence, write_conllu
-from bove.text.parse_shards import gather, slice_of, write_shard
 
 TEXTS = ["a", "b", "a", "c", "", "d", "b", "e", "f", "", "g"]
 IDS = [f"p-{i}" for i in range(len(TEXTS))]

@@ -12,13 +12,11 @@ from changed_parts import changed_value
 from tiny_treebank import tiny_sentences
 
 from bove.errors import BoveError
-from bove.text import parsing
-from bove.text.checkpoints import read_checkpoint, state_hash, write_checkpoint
+from bove.text import parser as parsing
 from bove.text.conll import Sentence
-from bove.text.conventions import Conventions
-from bove.text.parser_options import as_arguments, find_options
-from bove.text.parser_training import find_fault, train
-from bove.text.parsing import Parser
+from bove.text.parser import Parser, read_checkpoint, state_hash, write_checkpoint
+from bove.text.parser_training import as_arguments, find_fault, find_options, train
+from bove.text.tokens import Conventions
 
 ODD = [
     "",

@@ -9,11 +9,10 @@ from pair_forms import read_snli, read_sts
 
 from bove.files import read_lines
 from bove.text.conll import EMPTY_NODE, RANGE, read_sentences
-from bove.text.conventions import find_conventions
 from bove.text.graphs import Counts, encode
-from bove.text.tokens import normalise, tokenise
+from bove.text.tokens import find_conventions, normalise, tokenise
 from bove.text.vectors import WordVectors, convert
-from bove.text.vocabulary_counts import build
+from bove.text.vocabulary import build
 
 DATA = Path(__file__).parents[2] / "../shared/data"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"released data is not at {DATA}")

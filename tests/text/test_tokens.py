@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bove.text.conventions import Conventions, find_conventions
-from bove.text.tokens import normalise, sentences, split_sentences, tokenise
+from bove.text.tokens import Conventions, find_conventions, normalise, sentences, split_sentences, tokenise
 
 UD = Conventions()
 PENN = find_conventions(

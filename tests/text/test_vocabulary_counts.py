@@ -6,9 +6,8 @@ import pytest
 
 from bove.errors import BoveError
 from bove.text.conll import Sentence
-from bove.text.vocabulary import Vocabulary
-from bove.text.vocabulary_counts import build
-from bove.text.words import NUMBER, PUNCTUATION, character_class, form_variants
+from bove.text.tokens import NUMBER, PUNCTUATION, character_class, form_variants
+from bove.text.vocabulary import Vocabulary, build
 
 OPTIONS = {
     "numbers": True,

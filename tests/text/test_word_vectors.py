@@ -15,7 +15,7 @@ from bove.errors import BoveError
 from bove.text import vector_files, vectors
 from bove.text.conll import Sentence
 from bove.text.vectors import WordVectors, convert, pretrained_rows, write_vectors
-from bove.text.vocabulary_counts import build
+from bove.text.vocabulary import build
 
 WORDS = ("the", "café", "New_York", "“", "</s>")
 ROWS = np.array([[0.5, -1, 2], [1e-3, 0, 7], [3, 3, 3], [0, 0, 0], [-4, 5, -6]], np.float32)

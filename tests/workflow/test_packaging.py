@@ -160,7 +160,7 @@ def test_the_wheel_has_every_module_and_file_that_installed_commands_read(instal
     assert {path.relative_to(ROOT).as_posix() for path in files} == {
         n for n in names if n.startswith("bove/")
     }
-    assert {"bove/py.typed", "bove/__init__.pyi", "bove/schema/config.schema.yaml"} <= names
+    assert {"bove/py.typed", "bove/__init__.pyi", "bove/config/config.schema.yaml"} <= names
 
 
 USE = """

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from plans import ALWAYS, DEMO, DRAWN, each, write_file
 
-from bove import sources
+from bove.config import sources
 from bove.demo.corpus import write
 
 

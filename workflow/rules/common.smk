@@ -13,14 +13,21 @@ from snakemake_interface_executor_plugins.settings import DeploymentMethod
 ROOT = Path(workflow.current_basedir).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bove import sources
-from bove.candidates import development, folders
+from bove.bags.shards import SENTENCES, ShardCounts
 from bove.cli.cache import cache_folder
-from bove.config import load, resolve, store, summary
+from bove.cli.main import code
+from bove.config import sources
+from bove.config.load import load, resolve, store, summary
+from bove.config.variants import (
+    Homes,
+    check_sources,
+    development,
+    folders,
+    used_sources,
+    variants,
+)
 from bove.errors import BoveError
 from bove.fingerprint import fingerprint
-from bove.shard_counts import SENTENCES, ShardCounts
-from bove.variants import Homes, check_sources, used_sources, variants
 
 
 def refuse(error):
@@ -31,7 +38,7 @@ def refuse(error):
 
 def configuration():
     """The resolved configuration and its variants; what is wrong is one line on stderr and exit code 2."""
-    schema = ROOT / "bove" / "schema" / "config.schema.yaml"
+    schema = ROOT / "bove" / "config" / "config.schema.yaml"
     files = workflow.config_settings.configfiles or [ROOT / "config" / "config.yaml"]
     try:
         resolved = resolve(
@@ -77,6 +84,11 @@ shell.prefix(
         for path in (ROOT, "python" if CONDA else sys.executable)
     )
 )
+
+
+def code_of(stage):
+    """A hash of what a stage runs, whose change is a reason to run it again."""
+    return fingerprint(code(stage))
 
 
 def versions(*packages):

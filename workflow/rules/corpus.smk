@@ -49,7 +49,7 @@ rule demo:
         ),
         seed=CONFIG["seed"],
         folder=folder,
-        code=fingerprint("bove.cli.demo"),
+        code=code_of("demo"),
     shell:
         "bove demo --sentences {params.sentences} --seed {params.seed} --output {params.folder:q} --log {log:q}"
 
@@ -85,7 +85,7 @@ rule vocabulary:
             "numbers",
             "punctuation",
         ),
-        code=fingerprint("bove.cli.vocabulary"),
+        code=code_of("vocabulary"),
     shell:
         "bove vocabulary --treebank {input.treebank:q} --columns {params.columns} --encoding {params.encoding:q}"
         " {params.strict} {params.options} --output {output.vocabulary:q} --log {log:q}"
@@ -114,7 +114,7 @@ if with_vectors("load"):
             options=lambda wildcards: flags(
                 settings(wildcards, "vectors"), "format", "limit"
             ),
-            code=fingerprint("bove.cli.vectors"),
+            code=code_of("vectors"),
         shell:
             "bove vectors load --input {input.vectors:q} {params.options}"
             " --output {output.vectors:q} --log {log:q}"
@@ -149,7 +149,7 @@ if with_vectors("train"):
                 "negative",
             ),
             seed=CONFIG["seed"],
-            code=fingerprint("bove.cli.vectors"),
+            code=code_of("vectors"),
         shell:
             "bove vectors train --input {input.text:q} --dimensions {params.rank} {params.options}"
             " --seed {params.seed} --output {output.vectors:q} --log {log:q}"
@@ -174,7 +174,7 @@ rule encode_treebank:
     params:
         columns=CONFIG["treebank"]["columns"],
         encoding=CONFIG["treebank"]["encoding"],
-        code=fingerprint("bove.cli.encode"),
+        code=code_of("encode"),
     shell:
         "bove encode --sentences {input.treebank:q} --columns {params.columns} --encoding {params.encoding:q}"
         " --vocabulary {input.vocabulary:q} --output {output.graphs:q} --log {log:q}"

@@ -37,7 +37,7 @@ rule encode:
     params:
         inputs=input_flags,
         min_coverage=CONFIG["parser"]["min_coverage"],
-        code=fingerprint("bove.cli.encode"),
+        code=code_of("encode"),
     shell:
         "bove encode {params.inputs} --min-coverage {params.min_coverage}"
         " --output {output.graphs:q} --log {log:q}"
@@ -62,7 +62,7 @@ rule infer:
     params:
         options=infer_flags,
         punctuation=punctuation_flags,
-        code=fingerprint("bove.cli.infer"),
+        code=code_of("infer"),
     shell:
         "bove infer --system {wildcards.system} --model {input.model:q} --graphs {input.graphs:q}"
         " {params.options} {params.punctuation} --threads {threads} --output {output.bags:q}"
@@ -92,7 +92,7 @@ if BAGS:
         params:
             options=of_bags(infer_flags),
             punctuation=of_bags(punctuation_flags),
-            code=fingerprint("bove.cli.infer"),
+            code=code_of("infer"),
         shell:
             "bove infer --system bove --model {input.model:q} --graphs {input.graphs:q}"
             " {params.options} {params.punctuation} --shard {wildcards.shard}/{wildcards.shards}"
@@ -125,7 +125,7 @@ if BAGS:
             runtime=needs(30, 1, "graphs"),
         params:
             punctuation=of_bags(punctuation_flags),
-            code=fingerprint("bove.cli.gather_bags"),
+            code=code_of("gather-bags"),
         shell:
             "bove gather-bags --graphs {input.graphs:q} --shards {input.shards:q} --reports {input.iterations:q}"
             " {params.punctuation} --output {output.bags:q} --report {output.iterations:q} --log {log:q}"
@@ -152,7 +152,7 @@ rule look_up_words:
         runtime=needs(30),
     params:
         options=lambda wildcards: flags(settings(wildcards, "scoring"), "punctuation"),
-        code=fingerprint("bove.cli.infer"),
+        code=code_of("infer"),
     shell:
         "bove infer --system word-vectors --vectors {input.vectors:q} --vocabulary {input.vocabulary:q}"
         " --sentences {input.parses:q} {params.options} --output {output.bags:q} --log {log:q}"

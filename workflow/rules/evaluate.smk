@@ -38,7 +38,7 @@ rule score:
         bags=lambda wildcards: shlex.join(
             f"{name}={file}" for name, file in bags_of(wildcards).items()
         ),
-        code=fingerprint("bove.cli.score"),
+        code=code_of("score"),
     shell:
         "bove score --pairs {input.pairs:q} --bags {params.bags} --output {output.scores:q} --log {log:q}"
 
@@ -64,7 +64,7 @@ rule tables:
         development=development_flags(),
         statistics=flags(CONFIG["statistics"], "resamples", "confidence"),
         seed=CONFIG["seed"],
-        code=fingerprint("bove.cli.tables"),
+        code=code_of("tables"),
     shell:
         "bove tables --scores {input.scores:q} {params.statistics} --seed {params.seed} {params.development}"
         " --notes {input.notes:q} --output {params.folder:q} --log {log:q}"
@@ -92,7 +92,7 @@ rule contamination:
         encoding=CONFIG["treebank"]["encoding"],
         development=development_flags(),
         folder=lambda wildcards, output: os.path.dirname(output.tables[0]),
-        code=fingerprint("bove.cli.contamination"),
+        code=code_of("contamination"),
     shell:
         "bove contamination --pairs {input.pairs:q} {params.development} --treebank {input.treebank:q}"
         " --columns {params.columns} --encoding {params.encoding:q} --output {params.folder:q}"
@@ -134,7 +134,7 @@ if of_kind("ablations"):
             base=shlex.quote(CONFIG["run"]),
             folder=folder,
             development=development_flags(),
-            code=fingerprint("bove.cli.ablations"),
+            code=code_of("ablations"),
         shell:
             "bove ablations {params.scores} --base {params.base} {params.development}"
             " --output {params.folder:q} --log {log:q}"
@@ -171,7 +171,7 @@ if of_kind("seeds"):
             base=CONFIG["seed"],
             folder=f"{RUN}/tables",
             development=development_flags(),
-            code=fingerprint("bove.cli.seeds"),
+            code=code_of("seeds"),
         shell:
             "bove seeds {params.scores} --base {params.base} {params.development} --output {params.folder:q}"
             " --table-notes {output.notes:q} --log {log:q}"
@@ -209,6 +209,6 @@ rule training:
             ]
         ),
         folder=folder,
-        code=fingerprint("bove.cli.training_curves"),
+        code=code_of("training"),
     shell:
         "bove training {params.runs} --output {params.folder:q} --log {log:q}"

@@ -44,7 +44,7 @@ if PARSER["source"] == "train":
             preset=PARSER["preset"],
             options=stanza_options(PARSER["tagger_options"]),
             seed=CONFIG["seed"],
-            code=fingerprint("bove.cli.train_tagger"),
+            code=code_of("train-tagger"),
             versions=versions("stanza", "torch"),
         shell:
             "bove train-tagger --treebank {input.treebank:q} --dev {input.dev:q} --columns {params.columns}"
@@ -75,7 +75,7 @@ if PARSER["source"] == "train":
             preset=PARSER["preset"],
             options=stanza_options(PARSER["parser_options"]),
             seed=CONFIG["seed"],
-            code=fingerprint("bove.cli.train_parser"),
+            code=code_of("train-parser"),
             versions=versions("stanza", "torch"),
         shell:
             "bove train-parser --treebank {input.treebank:q} --dev {input.dev:q} --columns {params.columns}"
@@ -108,7 +108,7 @@ rule evaluate_parser:
         columns=CONFIG["treebank"]["columns"],
         encoding=CONFIG["treebank"]["encoding"],
         limit=flags(PARSER, "max_tokens"),
-        code=fingerprint("bove.cli.evaluate_parser"),
+        code=code_of("evaluate-parser"),
         versions=versions("stanza", "torch"),
     shell:
         "bove evaluate-parser --treebank {input.treebank:q} --columns {params.columns} --encoding {params.encoding:q}"
@@ -132,7 +132,7 @@ rule pairs:
         runtime=needs(10, 0.2, "files"),
     params:
         dataset=lambda wildcards: dataset_flags(wildcards.dataset),
-        code=fingerprint("bove.cli.pairs"),
+        code=code_of("pairs"),
     shell:
         "bove pairs {params.dataset} --output {output.pairs:q} --log {log:q}"
 
@@ -160,7 +160,7 @@ rule parse:
     params:
         parser=parse_flags,
         limit=limit_flags,
-        code=fingerprint("bove.cli.parse"),
+        code=code_of("parse"),
         versions=versions("stanza", "torch"),
     shell:
         "bove parse --pairs {input.pairs:q} {params.parser} {params.limit} --output {output.parses:q} --log {log:q}"
@@ -193,7 +193,7 @@ if SHARDED:
         params:
             parser=parse_flags,
             limit=flags(PARSER, "max_tokens"),
-            code=fingerprint("bove.cli.parse"),
+            code=code_of("parse"),
             versions=versions("stanza", "torch"),
         shell:
             "bove parse --pairs {input.pairs:q} {params.parser} {params.limit}"
@@ -222,6 +222,6 @@ if SHARDED:
             mem_mb=needs(1000, 100, "pairs"),
             runtime=needs(20, 2, "pairs"),
         params:
-            code=fingerprint("bove.cli.gather_parses"),
+            code=code_of("gather-parses"),
         shell:
             "bove gather-parses --pairs {input.pairs:q} --shards {input.shards:q} --output {output.parses:q} --log {log:q}"

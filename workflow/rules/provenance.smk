@@ -52,7 +52,7 @@ rule provenance:
         ),
         # the file above is no input, since no rule makes it; this is watched for changes in its place
         content=hashlib.sha256(json.dumps(CONFIG).encode()).hexdigest(),
-        code=fingerprint("bove.cli.provenance"),
+        code=code_of("provenance"),
     shell:
         "bove provenance --config {params.config:q} {params.files} --rule-threads {params.threads}"
         " --result {input.results:q} --output {output.record:q} --log {log:q}"

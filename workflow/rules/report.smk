@@ -43,7 +43,7 @@ rule overview:
     params:
         files=overview_flags,
         folder=folder,
-        code=fingerprint("bove.cli.overview"),
+        code=code_of("overview"),
     shell:
         "bove overview {params.files} --output {params.folder:q} --log {log:q}"
 
@@ -65,7 +65,7 @@ rule pages:
         runtime=needs(10),
     params:
         folder=folder,
-        code=fingerprint("bove.cli.pages"),
+        code=code_of("pages"),
     shell:
         "bove pages --markdown {input.markdown:q} --output {params.folder:q} --log {log:q}"
 
@@ -95,7 +95,7 @@ rule figure_results:
         confidence=CONFIG["statistics"]["confidence"],
         development=development_flags(),
         folder=folder,
-        code=fingerprint("bove.cli.figures.results"),
+        code=code_of("figures results"),
     shell:
         "bove figures results --results {input.results:q} --differences {input.differences:q}"
         " --confidence {params.confidence} {params.names} {params.development}"
@@ -128,7 +128,7 @@ rule figure_scores:
         runtime=needs(10),
     params:
         folder=folder,
-        code=fingerprint("bove.cli.figures.scores"),
+        code=code_of("figures scores"),
     shell:
         "bove figures scores --scores {input.scores:q} --output {params.folder:q} --log {log:q}"
 
@@ -157,7 +157,7 @@ rule figure_tokens:
     params:
         options=token_flags,
         folder=folder,
-        code=fingerprint("bove.cli.figures.tokens"),
+        code=code_of("figures tokens"),
     shell:
         "bove figures tokens {params.options} --output {params.folder:q} --log {log:q}"
 
@@ -186,7 +186,7 @@ if "bove" in CONFIG["systems"]:
             reports=lambda wildcards: iteration_flags(),
             options=flags(CONFIG["inference"], "iterations", "tolerance"),
             folder=folder,
-            code=fingerprint("bove.cli.figures.iterations"),
+            code=code_of("figures iterations"),
         shell:
             "bove figures iterations {params.reports} {params.options} --output {params.folder:q} --log {log:q}"
 
@@ -210,6 +210,6 @@ if "bove" in CONFIG["systems"]:
             runtime=needs(10),
         params:
             folder=folder,
-            code=fingerprint("bove.cli.figures.relations"),
+            code=code_of("figures relations"),
         shell:
             "bove figures relations --model {input.model:q} --output {params.folder:q} --log {log:q}"

@@ -44,7 +44,7 @@ if trained_by("als"):
                 "checkpoint_every",
             ),
             seed=lambda wildcards: settings(wildcards, "seed"),
-            code=fingerprint("bove.cli.train_als"),
+            code=code_of("train-als"),
             launcher=launched,
         shell:
             "{params.launcher}bove train-als {params.inputs} {params.model} {params.options} --seed {params.seed}"
@@ -88,7 +88,7 @@ if trained_by("sgd"):
                 "device",
             ),
             seed=lambda wildcards: settings(wildcards, "seed"),
-            code=fingerprint("bove.cli.train_sgd"),
+            code=code_of("train-sgd"),
         shell:
             "bove train-sgd {params.inputs} {params.model} {params.options} --seed {params.seed} --threads {threads}"
             " --output {output.model:q} --training-log {output.losses:q} --times {output.times:q} --log {log:q}"
@@ -144,7 +144,7 @@ if of_kind("select"):
             summary=CONFIG["select"]["summary"],
             output=lambda wildcards, output: os.path.dirname(output.choice[0]),
             model=lambda wildcards, output: os.path.dirname(output.model[0]),
-            code=fingerprint("bove.cli.select"),
+            code=code_of("select"),
         shell:
             "bove select {params.candidates} --summary {params.summary} --output {params.output:q}"
             " --model {params.model:q} --log {log:q}"
@@ -177,7 +177,7 @@ if of_kind("select"):
                 inputs=input_flags,
                 options=flags(CONFIG["model"]["als"], "checkpoint_every"),
                 seed=lambda wildcards: settings(wildcards, "seed"),
-                code=fingerprint("bove.cli.train_again"),
+                code=code_of("train-again"),
                 launcher=launched,
             shell:
                 "{params.launcher}bove train-again {params.inputs} {params.options} --seed {params.seed}"

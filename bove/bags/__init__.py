@@ -1,0 +1,1 @@
+"""Files of bags of vectors: whole, in shards."""

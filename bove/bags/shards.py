@@ -1,0 +1,331 @@
+"""Inference in shards: the bags of one slice of the distinct graphs, and all bags again from all slices.
+
+Equal graphs are computed once, and those of one length together, in batches; the last digits of a bag may
+depend on the others in its batch. So a slice is whole batches of the plan for all graphs, every n-th of
+n: each shard has its share of long graphs, and every graph keeps its company however many shards there are.
+
+A shard is a file of bags, each under the id of the first sentence that has it, whose metadata say which shard
+it is and what made it.
+"""
+
+import csv
+import gzip
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from bove.bags.store import Bags, BagWriter
+from bove.errors import BoveError
+from bove.files import atomic_write, csv_rows, open_bytes
+
+# What shards of parsing and of inference have in common: how they are named, and that they are one whole.
+#
+# A shard says of itself which one it is and of how many, and in further entries what made it. Those of one
+# whole agree in all of the latter.
+
+SHARD = "shard"
+_TOTAL = "number of shards"
+_NAMED = 10  # shards that are missing and named
+
+
+def read_shard(text: str) -> tuple[int, int]:
+    """(number from 1, how many there are) of a shard that is written 2/4.
+
+    Raises:
+        BoveError: anything else, or a number beyond the last.
+    """
+    match = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
+    number, total = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not 1 <= number <= total:
+        raise BoveError(f"shard {text!r}: write NUMBER/HOW_MANY, such as 2/4; numbers start at 1")
+    return number, total
+
+
+def in_order(
+    paths: Sequence[str | Path], entries: Sequence[Mapping[str, str]], again: str
+) -> tuple[list[str | Path], dict[str, str]]:
+    """The shards of a whole by their numbers, and what all of them say alike.
+
+    Args:
+        paths: all of them, in any order.
+        entries: what each says of itself, under SHARD which one it is.
+        again: what to do about shards that differ, such as "parse all shards alike".
+
+    Raises:
+        BoveError: shards that differ in an entry, one that is missing, or one that is given twice.
+    """
+    shards: dict[int, str | Path] = {}
+    common: dict[str, str] = {}
+    for path, found in zip(paths, entries, strict=True):
+        number, total = read_shard(found[SHARD])
+        header = {key: value for key, value in found.items() if key != SHARD} | {_TOTAL: str(total)}
+        if number in shards:
+            raise BoveError(f"{path}: shard {number}, as {shards[number]} is; give each shard once")
+        shards[number] = path
+        common = common or header
+        _check_equal(path, header, paths[0], common, again)
+    total = int(common.pop(_TOTAL))
+    if len(shards) < total:
+        missing = list(islice((str(n) for n in range(1, total + 1) if n not in shards), _NAMED))
+        others = total - len(shards) - len(missing)
+        more = f" and {others} others" if others else ""
+        raise BoveError(f"of {total} shards, {', '.join(missing)}{more} not given; give all of them")
+    return [path for _, path in sorted(shards.items())], common
+
+
+def _check_equal(path, header, other, expected, again) -> None:
+    for key in expected | header:
+        found, wanted = header.get(key, "missing"), expected.get(key, "missing")
+        if found != wanted:
+            raise BoveError(f"{path}: its {key} is {found}, but that of {other} is {wanted}; {again}")
+
+
+# In how many shards a data set is parsed and inferred, where the configuration leaves that open.
+#
+# The number is chosen from the lines of the pairs' files that are there when the workflow is read. A
+# checkpoint
+# of Snakemake would know the sentences themselves, but then no dry run could show the jobs that follow it,
+# and
+# the whole plan would be made again after each of its jobs. Nor does it matter much: results are the same
+# to
+# the byte whatever the number.
+#
+# But the number must not move under a run. So it is kept in a file of the run, from which the jobs on other
+# machines read it too, and stands for as long as anything that was made with it is there.
+
+AUTO = "auto"
+# So many keep a job busy for a minute or a few, as docs/parsing.md and docs/speed.md let expect.
+SENTENCES = {"parsing": 4_000, "averaged": 8_000, "fixed-point": 100_000}
+_BLOCK = 1 << 20
+
+
+class ShardCounts:
+    """The numbers of a run.
+
+    Args:
+        run: the run's folder.
+        choosing: whether numbers may be chosen anew; a job of a run that has begun takes what is kept.
+    """
+
+    def __init__(self, run: str | Path, choosing: bool):
+        self._run, self._choosing = Path(run), choosing
+        self._file = self._run / "shards.json"
+        self._kept, self._used = _read(self._file), {}
+
+    def number(
+        self, target: str, ending: str, setting: int | str, sentences: int, files: Iterable[str]
+    ) -> int:
+        """How many shards a file is made in.
+
+        Args:
+            target: the file within the run's folder, without its ending; shards lie in a folder of that name.
+            ending: of the file.
+            setting: a number, or AUTO.
+            sentences: for AUTO, how many of them a shard should have at most.
+            files: the pairs' files; what is not there yet does not count.
+        """
+        kept = self._kept.get(target)
+        if setting != AUTO:
+            number = setting
+        elif self._begun(target, ending) or (kept and not self._choosing):
+            number = kept or 1
+        else:
+            # two sentences a line, of which equal ones are computed once
+            number = max(1, -(-2 * sum(map(_lines, set(files))) // sentences))
+        self._used[target] = number
+        return number
+
+    def store(self) -> None:
+        """Keep the numbers in use, beside those of data sets and variants that are left out this time."""
+        numbers = self._kept | self._used
+        if numbers != self._kept:
+            with atomic_write(self._file) as stream:
+                stream.write(json.dumps(numbers, indent=0, sort_keys=True) + "\n")
+
+    def _begun(self, target: str, ending: str) -> bool:
+        return (self._run / f"{target}.{ending}").exists() or any((self._run / target).glob("*-of-*"))
+
+
+def _read(path: Path) -> dict[str, int]:
+    """What is kept; nothing where the file is missing or is none of ours, for it only saves work."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {key: value for key, value in found.items() if type(value) is int and value > 0}
+
+
+@cache
+def _lines(path: str) -> int:
+    """Lines of a file, 0 if it can not be read: the stage that reads it says so."""
+    if not os.path.isfile(path):  # noqa: PTH113 a path as the configuration has it
+        return 0
+    try:
+        with open_bytes(path) as stream:
+            return sum(block.count(b"\n") for block in iter(lambda: stream.read(_BLOCK), b""))
+    except (BoveError, OSError, gzip.BadGzipFile):
+        return 0
+
+
+# Inference in shards: the bags of one slice of the distinct graphs, and all bags again from all slices.
+#
+# Equal graphs are computed once, and those of one length together, in batches; the last digits of a bag may
+# depend on the others in its batch. So a slice is whole batches of the plan for all graphs, every n-th of
+# n: each shard has its share of long graphs, and every graph keeps its company however many shards there
+# are.
+#
+# A shard is a file of bags, each under the id of the first sentence that has it, whose metadata say which
+# shard
+# it is and what made it.
+
+# Columns of the report on inference, whose first two say which sentence and how long it is.
+REPORT = ("id", "tokens", "iterations", "change")
+_INPUTS = "inputs_sha256"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The bags that a file of graphs asks for.
+
+    Attributes:
+        ids: the S sentences.
+        first: [B] for each distinct bag the first sentence that has it.
+        index: [S] the bag of each sentence.
+        lengths: [B] number of vectors of each bag.
+        inputs: hex digest of the graphs and of what of them is kept.
+    """
+
+    ids: Sequence[str]
+    first: np.ndarray
+    index: np.ndarray
+    lengths: np.ndarray
+    inputs: str
+
+    @classmethod
+    def of(
+        cls, ids: Sequence[str], first, index, sizes: np.ndarray, kept: np.ndarray, graphs: str
+    ) -> "Layout":
+        """The layout of sentences of `sizes` [S] vectors, tokens `kept` [T] bool, graphs of this hash."""
+        inputs = hashlib.sha256(graphs.encode() + np.packbits(kept).tobytes()).hexdigest()
+        return cls(ids, first, index, sizes[first], inputs)
+
+    def writer(self, path: str | Path, rank: int, system: str, model_hash: str) -> BagWriter:
+        """What fills a file of all bags."""
+        return BagWriter(path, self.ids, self.lengths, self.index, rank, system, model_hash)
+
+
+class ShardWriter:
+    """Context manager that fills a shard, as `BagWriter` fills the whole.
+
+    Args:
+        path: where the file goes.
+        layout: of all bags.
+        shard: its number from 1, and how many there are.
+        plan: its batches of bags.
+        rank, system, model_hash: as of the whole.
+        settings: what all shards of a whole have in common.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        layout: Layout,
+        shard: tuple[int, int],
+        plan: Sequence[np.ndarray],
+        rank: int,
+        system: str,
+        model_hash: str,
+        settings: Mapping[str, str],
+    ):
+        self._own = np.sort(np.concatenate([np.zeros(0, np.int64), *plan]))
+        more = {**settings, _INPUTS: layout.inputs, SHARD: f"{shard[0]}/{shard[1]}"}
+        names = [layout.ids[s] for s in layout.first[self._own]]
+        index, lengths = np.arange(len(self._own)), layout.lengths[self._own]
+        self._writer = BagWriter(path, names, lengths, index, rank, system, model_hash, more)
+
+    def __enter__(self) -> "ShardWriter":
+        self._writer.__enter__()
+        return self
+
+    def __exit__(self, *error) -> bool | None:
+        return self._writer.__exit__(*error)
+
+    def put_many(self, bags: np.ndarray, vectors: np.ndarray) -> None:
+        """Fill k bags of the plan: bags [k] as the whole numbers them, vectors [m, r] in that order."""
+        self._writer.put_many(np.searchsorted(self._own, bags), vectors)
+
+
+def gather(paths: Sequence[str | Path], layout: Layout, output: str | Path) -> None:
+    """Write the bags of all shards as inference at once writes them, to the byte.
+
+    Args:
+        paths: all shards, in any order.
+        layout: of the graphs from which every shard was inferred.
+        output: the file of bags.
+
+    Raises:
+        BoveError: a file that is no shard, shards of other graphs or of different makes, one that is missing
+            or given twice, or bags that no shard has, or two have.
+    """
+    opened = {path: Bags.open(path) for path in paths}
+    for path, bags in opened.items():
+        if not {SHARD, "system", "model_hash"} <= bags.metadata.keys():
+            raise BoveError(f"{path}: no shard; give files that `bove infer --shard` wrote")
+        if bags.metadata.get(_INPUTS) != layout.inputs:
+            raise BoveError(f"{path}: a shard of other graphs or tokens than these; infer these again")
+    found = [{**opened[path].metadata, "rank": str(opened[path].rank)} for path in paths]
+    ordered, common = in_order(paths, found, "infer all shards alike")
+    missing = {layout.ids[s]: b for b, s in enumerate(layout.first)}
+    with layout.writer(output, int(common["rank"]), common["system"], common["model_hash"]) as writer:
+        for path in ordered:
+            for name in opened[path]:
+                b, vectors = missing.pop(name, None), opened[path][name]
+                if b is None or len(vectors) != layout.lengths[b]:
+                    raise BoveError(f"{path}: its bag of '{name}' is not its own; infer it again")
+                writer.put(b, vectors)
+        lost = [name for name, b in missing.items() if layout.lengths[b]]
+        if lost:
+            raise BoveError(
+                f"no shard has the bag of sentence '{lost[0]}', nor of {len(lost) - 1} more; infer all again"
+            )
+
+
+def gather_reports(
+    paths: Sequence[str | Path], layout: Layout, tokens: np.ndarray, output: str | Path
+) -> None:
+    """Write the report on all sentences, from those of all shards.
+
+    Args:
+        paths: reports of all shards, each on the sentences of its own bags.
+        layout: of the graphs.
+        tokens: [S] of each graph; one without any is in no shard.
+        output: the report.
+
+    Raises:
+        BoveError: a file that is no report, or a sentence that none of them has.
+    """
+    found: dict[str, list[str]] = {}
+    advice = "give what `bove infer --report` wrote"
+    for path in paths:
+        rows = csv_rows(path, advice)
+        if tuple(next(rows, (1, ()))[1]) != REPORT:
+            raise BoveError(f"{path}: no report of inference; {advice}")
+        found |= {row[0]: row[2:] for _, row in rows if row}
+    with atomic_write(output) as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(REPORT)
+        for name, b, length in zip(layout.ids, layout.index, tokens.tolist(), strict=True):
+            first = layout.ids[layout.first[b]]
+            if length and len(found.get(first, ())) != len(REPORT) - 2:
+                raise BoveError(f"no report has the sentence '{first}'; give those of all shards")
+            writer.writerow([name, length, *(found[first] if length else (0, 0.0))])

@@ -1,0 +1,377 @@
+"""Bags of vectors in one safetensors file: read mapped, written in any order.
+
+The file holds `offsets` [B + 1] and `index` [S] int64, `vectors` [N, r] float32, and `ids`, the S
+sentence ids as UTF-8 bytes joined by a newline. Bag b is vectors[offsets[b] : offsets[b + 1]] and
+sentence s has bag index[s], so sentences that are alike share one. A file without `index` has one
+bag a sentence, in order. Files from elsewhere may have vectors of 2, 4 or 8 bytes and need no metadata;
+`write_bags` writes one from arrays.
+"""
+
+import json
+import math
+import mmap
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+
+from bove.artefacts import VERSION, layout, pack_lines
+from bove.errors import BoveError
+from bove.files import atomic_path, check_file
+
+# What a file of bags must hold: the checks and the parts of reading one (see `bove.bags`).
+
+FORMAT = "bove-bags"
+_FLOATS = {"F16": np.dtype("<f2"), "F32": np.dtype("<f4"), "F64": np.dtype("<f8")}
+
+
+def check_format(path: Path, metadata: dict[str, str]) -> None:
+    """Raise BoveError for another format of this package; files from elsewhere need not name theirs."""
+    found, version = metadata.get("format", ""), metadata.get("version", "")
+    if found.startswith("bove-") and found != FORMAT:
+        raise BoveError(f"{path}: holds {found}, not {FORMAT}; give the output of `bove infer`")
+    if found == FORMAT and version != VERSION:
+        raise BoveError(
+            f"{path}: {FORMAT} version {version}, but this program reads {VERSION}; infer the bags again"
+        )
+
+
+def small_tensors(path: Path, stream: safe_open) -> dict[str, np.ndarray]:
+    """All but the vectors, with an index where the file has none; BoveError for what can be none of them."""
+    names = set(stream.keys())
+    missing = {"vectors", "offsets", "ids"} - names
+    if missing:
+        raise BoveError(
+            f"{path}: has no '{min(missing)}', so holds no bags; a file of bags has vectors, offsets and ids"
+        )
+    tensors = {name: stream.get_tensor(name) for name in ("offsets", "index", "ids") if name in names}
+    for name, array in tensors.items():
+        kinds = "u" if name == "ids" else "iu"
+        if array.ndim != 1 or array.dtype.kind not in kinds or (name == "ids" and array.itemsize != 1):
+            raise BoveError(
+                f"{path}: '{name}' is {array.dtype} with {array.ndim} axes; give whole numbers in one"
+            )
+    tensors.setdefault("index", np.arange(max(len(tensors["offsets"]) - 1, 0)))
+    for name in ("offsets", "index"):
+        tensors[name] = tensors[name].astype(np.int64)
+    return tensors
+
+
+def map_vectors(path: Path) -> np.ndarray:
+    """[N, r], mapped read-only, of a file whose header is sound; BoveError for another shape or type."""
+    with open(path, "rb") as stream:
+        length = int.from_bytes(stream.read(8), "little")
+        entry = json.loads(stream.read(length))["vectors"]
+    shape, dtype = tuple(entry["shape"]), entry["dtype"]
+    if dtype not in _FLOATS or len(shape) != 2:
+        raise BoveError(
+            f"{path}: 'vectors' is {dtype} with {len(shape)} axes; give {', '.join(_FLOATS)} with 2"
+        )
+    if math.prod(shape) == 0:
+        return np.zeros(shape, _FLOATS[dtype])
+    return np.memmap(path, _FLOATS[dtype], "r", 8 + length + entry["data_offsets"][0], shape)
+
+
+def check_layout(path: Path, tensors: dict[str, np.ndarray]) -> None:
+    """Raise BoveError where offsets do not cut the vectors into bags, or the index names none of these."""
+    offsets, index, n_vectors = tensors["offsets"], tensors["index"], len(tensors["vectors"])
+    if not len(offsets) or offsets[0] != 0:
+        found = f"begin with {offsets[0]}" if len(offsets) else "are empty"
+        raise BoveError(f"{path}: the offsets {found}; the first is 0, the last the number of vectors")
+    if len(falls := np.flatnonzero(np.diff(offsets) < 0)):
+        b = int(falls[0])
+        raise BoveError(
+            f"{path}: the offsets fall from {offsets[b]} to {offsets[b + 1]} at bag {b}; they must not, "
+            f"since bag b lies between offsets b and b + 1"
+        )
+    if offsets[-1] != n_vectors:
+        raise BoveError(
+            f"{path}: the offsets end with {offsets[-1]}, but there are {n_vectors} vectors; give as many"
+        )
+    if len(wrong := np.flatnonzero((index < 0) | (index >= len(offsets) - 1))):
+        s = int(wrong[0])
+        raise BoveError(
+            f"{path}: the index names bag {index[s]} for sentence {s}, but there are {len(offsets) - 1} "
+            f"bags, counted from 0"
+        )
+
+
+def unpack_ids(path: Path, blob: np.ndarray, count: int) -> tuple[str, ...]:
+    """The `count` sentence ids; BoveError where there are others."""
+    try:
+        text = blob.tobytes().decode("utf-8")
+    except UnicodeDecodeError as e:
+        raise BoveError(
+            f"{path}: the sentence ids are not UTF-8; write them as one, joined by line breaks"
+        ) from e
+    ids = tuple(text.split("\n")) if count or text else ()
+    if len(ids) != count:
+        raise BoveError(
+            f"{path}: has {len(ids)} sentence ids for {count} sentences; without an index "
+            f"every sentence has a bag of its own"
+        )
+    if len(set(ids)) != count:
+        raise BoveError(f"{path}: a sentence id stands twice; give each sentence its own")
+    return ids
+
+
+# Bags of vectors in one safetensors file: read mapped, written in any order.
+#
+# The file holds `offsets` [B + 1] and `index` [S] int64, `vectors` [N, r] float32, and `ids`, the S
+# sentence ids as UTF-8 bytes joined by a newline. Bag b is vectors[offsets[b] : offsets[b + 1]] and
+# sentence s has bag index[s], so sentences that are alike share one. A file without `index` has one
+# bag a sentence, in order. Files from elsewhere may have vectors of 2, 4 or 8 bytes and need no metadata;
+# `write_bags` writes one from arrays.
+
+
+class Bags:
+    """The bags of a file, looked up by sentence id.
+
+    Attributes:
+        path: the file.
+        ids: the S sentence ids, in the file's order.
+        vectors: [N, r], mapped; pages are read when touched.
+        offsets: [B + 1] int64, first vector of each bag.
+        index: [S] int64, bag of each sentence.
+        system, model_hash: what made the bags; "" where the file does not say.
+        metadata: all that the file says of itself.
+    """
+
+    def __init__(self, path: Path, tensors: dict[str, np.ndarray], metadata: dict[str, str]):
+        self.path = path
+        self.vectors = tensors["vectors"]
+        self.offsets = tensors["offsets"]
+        self.index = tensors["index"]
+        self.ids = unpack_ids(path, tensors["ids"], len(self.index))
+        self.system = metadata.get("system", "")
+        self.model_hash = metadata.get("model_hash", "")
+        self.metadata = metadata
+
+    @classmethod
+    def open(cls, path: str | Path) -> "Bags":
+        """Map a file and check that its parts fit together; the vectors themselves are not read.
+
+        Raises BoveError where the file is missing, damaged, or holds something else.
+        """
+        path = Path(path)
+        check_file(path)
+        try:
+            with safe_open(path, framework="numpy") as stream:
+                metadata = stream.metadata() or {}
+                check_format(path, metadata)
+                tensors = small_tensors(path, stream)
+        # A type that NumPy lacks, such as bfloat16, is one of the last two.
+        except (SafetensorError, OSError, AttributeError, TypeError) as e:
+            raise BoveError(
+                f"{path}: not a safetensors file, or a damaged one ({e}); infer the bags again"
+            ) from e
+        tensors["vectors"] = map_vectors(path)
+        check_layout(path, tensors)
+        return cls(path, tensors, metadata)
+
+    @property
+    def rank(self) -> int:
+        """r, the dimensions of a vector."""
+        return self.vectors.shape[1]
+
+    @property
+    def n_bags(self) -> int:
+        """B, the number of distinct bags."""
+        return len(self.offsets) - 1
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: s for s, name in enumerate(self.ids)}
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.ids)
+
+    def __contains__(self, sentence_id: object) -> bool:
+        return sentence_id in self._places
+
+    def bag_of(self, sentence_id: str) -> int:
+        """Number of the sentence's bag; BoveError where the file has no such sentence."""
+        if sentence_id not in self._places:
+            raise BoveError(
+                f"{self.path}: has no bag for sentence '{sentence_id}'; infer the bags from the same pairs"
+            )
+        return int(self.index[self._places[sentence_id]])
+
+    def bag(self, b: int) -> np.ndarray:
+        """[n, r] float32, the vectors of bag b; what is too large for it becomes infinite."""
+        with np.errstate(over="ignore"):
+            return np.asarray(self.vectors[self.offsets[b] : self.offsets[b + 1]], np.float32)
+
+    def check_finite(self, rows: slice = slice(None)) -> None:
+        """BoveError where one of the vectors, or of some rows of them, is not finite."""
+        if not np.isfinite(self.vectors[rows]).all():
+            raise BoveError(f"{self.path}: holds a value that is not finite; look at what made it")
+
+    def __getitem__(self, sentence_id: str) -> np.ndarray:
+        """[n, r] float32, the vectors of a sentence; BoveError where the file has no such sentence."""
+        return self.bag(self.bag_of(sentence_id))
+
+
+class BagWriter:
+    """Context manager that fills a file of bags in any order and puts it in place when all are there.
+
+    Args:
+        path: where the file goes, once the block ends without an error.
+        ids: [S] sentence ids, none twice, none empty, none with a newline.
+        lengths: [B] number of vectors of each distinct bag.
+        index: [S] bag of each sentence.
+        rank: r.
+        system, model_hash: what made the bags.
+        more: further strings to keep with them.
+
+    Raises ValueError for arguments that do not fit together and for bags left unfilled, BoveError
+    where the file can not be written.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        ids: Sequence[str],
+        lengths: np.ndarray,
+        index: np.ndarray,
+        rank: int,
+        system: str,
+        model_hash: str,
+        more: Mapping[str, str] | None = None,
+    ):
+        lengths, index = np.asarray(lengths, np.int64), np.asarray(index, np.int64)
+        if len(ids) != len(index) or len(set(ids)) != len(ids) or not all(ids) or any("\n" in i for i in ids):
+            raise ValueError("ids must be unique, not empty, without newlines, and as many as index")
+        if np.any(lengths < 0) or np.any((index < 0) | (index >= len(lengths))):
+            raise ValueError("lengths must not be negative and index must name bags")
+        self._path = path
+        self.offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        self._shape = (int(self.offsets[-1]), int(rank))
+        blob = pack_lines(ids)
+        self._small = {"offsets": self.offsets, "index": index, "ids": blob}
+        self._metadata = {**(more or {}), "system": system, "model_hash": model_hash}
+        self._filled = lengths == 0
+
+    def __enter__(self) -> "BagWriter":
+        with ExitStack() as stack:
+            temporary = stack.enter_context(atomic_path(self._path))
+            self._stream = stack.enter_context(open(temporary, "r+b"))
+            self._allocate()
+            self._stack = stack.pop_all()
+        return self
+
+    def put(self, b: int, vectors: np.ndarray) -> None:
+        """Fill bag b with [n, r] vectors."""
+        self.put_many(np.array([b]), vectors)
+
+    def put_many(self, bags: np.ndarray, vectors: np.ndarray) -> None:
+        """Fill k bags: bags [k], vectors [m, r], one bag's after another's."""
+        bags, vectors = np.asarray(bags, np.int64), np.asarray(vectors)
+        lengths = self.offsets[bags + 1] - self.offsets[bags]
+        if vectors.shape != (lengths.sum(), self._shape[1]):
+            raise ValueError(f"vectors of shape {vectors.shape} do not fit bags {bags.tolist()}")
+        # where each bag starts in the file, less where it starts in `vectors`
+        shift = np.repeat(self.offsets[bags] - (np.cumsum(lengths) - lengths), lengths)
+        self._vectors[shift + np.arange(len(vectors))] = vectors
+        self._filled[bags] = True
+
+    def __exit__(self, kind, error, trace) -> bool | None:
+        self._vectors = None
+        if kind is not None:
+            return self._stack.__exit__(kind, error, trace)
+        with self._stack:
+            if not self._filled.all():
+                raise ValueError(f"{int((~self._filled).sum())} bags were not filled")
+            self._map.flush()
+            self._map = None
+            os.fsync(self._stream.fileno())
+        return None
+
+    def _allocate(self) -> None:
+        """Write all but the vectors, and reserve their room: a full disk shows here, not at a page fault."""
+        shapes = {name: (array.dtype, array.shape) for name, array in self._small.items()}
+        shapes["vectors"] = (np.dtype(np.float32), self._shape)
+        header, order = layout(FORMAT, shapes, self._metadata)
+        sizes = {name: dtype.itemsize * math.prod(shape) for name, (dtype, shape) in shapes.items()}
+        stream = self._stream
+        _reserve(stream.fileno(), len(header) + sum(sizes.values()))
+        stream.write(header)
+        for name in order:
+            if name == "vectors":
+                start = stream.tell()
+                stream.seek(sizes[name], os.SEEK_CUR)
+            else:
+                array = self._small[name]
+                stream.write(array.astype(array.dtype.newbyteorder("<")).tobytes())
+        stream.flush()
+        self._map = mmap.mmap(stream.fileno(), 0)
+        self._vectors = np.ndarray(self._shape, np.dtype("<f4"), self._map, start)
+
+
+def write_bags(path: str | Path, bags: Mapping[str, np.ndarray], system: str = "") -> None:
+    """Write bags that any system made, whole or not at all; values become single precision.
+
+    Args:
+        path: where the file goes.
+        bags: [n, r] vectors of each sentence, by its id; n may differ, and 0 is an empty bag.
+        system: what made them.
+
+    Raises:
+        BoveError: no vector at all, a bag of another shape or with a value that is not finite, an id that is
+            no text, is empty or has a line break.
+    """
+    if not isinstance(bags, Mapping):
+        raise BoveError(f"{path}: {type(bags).__name__} is given; give the bag of each sentence by its id")
+    arrays = {name: _checked(name, bag) for name, bag in bags.items()}
+    ranks = {name: array.shape[1] for name, array in arrays.items() if len(array)}
+    if not ranks:
+        raise BoveError(f"{path}: no sentence has a vector, so there is nothing to write")
+    first, rank = next(iter(ranks.items()))
+    for name, other in ranks.items():
+        if other != rank:
+            raise BoveError(
+                f"the bag of '{name}' has vectors of {other} dimensions, that of '{first}' of {rank}; "
+                f"give all the same"
+            )
+    pack_lines(list(arrays))
+    lengths = [len(array) for array in arrays.values()]
+    with BagWriter(path, list(arrays), lengths, np.arange(len(arrays)), rank, system, "") as writer:
+        for b, array in enumerate(arrays.values()):
+            if len(array):
+                writer.put(b, array)
+
+
+def _checked(name: str, bag) -> np.ndarray:
+    if not isinstance(name, str):
+        raise BoveError(f"{name!r} is no sentence's id; give each bag by a text")
+    try:
+        array = np.asarray(bag)
+    except ValueError as e:
+        raise BoveError(f"the bag of '{name}' has rows of different lengths; give all the same") from e
+    if array.size == 0:
+        return np.zeros((0, 0), np.float32)
+    if array.ndim != 2 or array.dtype.kind not in "fiu":
+        raise BoveError(
+            f"the bag of '{name}' is {array.dtype} of shape {array.shape}; give numbers of shape [n, r]"
+        )
+    with np.errstate(over="ignore"):
+        array = array.astype(np.float32)
+    if not np.isfinite(array).all():
+        raise BoveError(
+            f"the bag of '{name}' holds a value that is not finite in single precision; repair it"
+        )
+    return array
+
+
+def _reserve(handle: int, size: int) -> None:
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(handle, 0, size)
+    else:
+        os.truncate(handle, size)

@@ -1,0 +1,422 @@
+"""What commands share that look at sentences under a finished run: its files, or files named one by one."""
+
+import argparse
+import json
+import logging
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from bove.config.variants import Run, defaults
+from bove.embedder import Embedder, Settings
+from bove.errors import BoveError
+from bove.factor.graphs import GraphCorpus
+from bove.factor.inference import SOLVERS, Options
+from bove.factor.model import Model
+from bove.files import Oddities, atomic_write, encoded
+from bove.text.conll import Sentence, read_sentences
+from bove.text.graphs import Counts
+from bove.text.pairs import TASKS
+from bove.text.parser import NAMES as FURTHER
+from bove.text.parser import Parser
+from bove.text.tokens import is_punctuation
+from bove.text.vectors import WordVectors
+from bove.text.vocabulary import Vocabulary
+
+# What the stages that write tables and figures share.
+
+log = logging.getLogger("bove")
+
+
+def add_development_argument(parser) -> None:
+    """`--development`: names of the data sets to be marked."""
+    parser.add_argument(
+        "--development",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="DATASET",
+        help="data sets on which hyperparameters were chosen, to be marked in the tables",
+    )
+
+
+def check_confidence(confidence: float) -> None:
+    """BoveError unless `--confidence` is a share."""
+    if not 0 < confidence < 1:
+        raise BoveError(f"--confidence {confidence:g}: must be between 0 and 1, such as 0.95")
+
+
+def write_files(folder: str | Path, contents: Mapping[str, str | bytes]) -> None:
+    """Write files of a folder by their names, each whole, and say so."""
+    for name, content in contents.items():
+        path = Path(folder) / name
+        with atomic_write(path, "wb") as file:
+            file.write(encoded(content, f"{path}: ") if isinstance(content, str) else content)
+        log.info("wrote %s", path)
+
+
+# How far a stage is: a bar on a terminal, a plain line every few seconds elsewhere.
+
+
+class Progress:
+    """Context manager that counts steps.
+
+    Args:
+        total: steps in all. unit: what a step is.
+        every: seconds between two lines where there is no terminal.
+    """
+
+    def __init__(self, total: int, unit: str, every: float = 10.0):
+        self.total, self.unit, self.every = total, unit, every
+        self.done, self.start = 0, time.monotonic()
+        self.said = self.start
+        self.bar = tqdm(total=total, unit=unit, disable=not sys.stderr.isatty(), leave=False)
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.bar.close()
+
+    @property
+    def rate(self) -> float:
+        """Steps a second so far."""
+        return self.done / max(time.monotonic() - self.start, 1e-9)
+
+    def step(self, count: int = 1, note: str = "") -> None:
+        """Count steps; `note` stands behind the bar."""
+        self.done += count
+        self.bar.set_postfix_str(note, refresh=False)
+        self.bar.update(count)
+        now = time.monotonic()
+        if now - self.said >= self.every:
+            self.said = now
+            left = (self.total - self.done) / max(self.rate, 1e-9)
+            log.info(
+                "%d of %d %s, %.1f a second, %.0f s left", self.done, self.total, self.unit, self.rate, left
+            )
+
+
+# Notes that one stage leaves for the tables of another: JSON, a list of sentences for each task.
+
+
+def add_notes_argument(parser) -> None:
+    """`--notes`: files to take notes over from."""
+    parser.add_argument(
+        "--notes",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="FILE",
+        help="notes to stand below the tables, as other stages write them (--table-notes)",
+    )
+
+
+def add_table_notes_argument(parser) -> None:
+    """`--table-notes`: where to leave notes."""
+    parser.add_argument("--table-notes", metavar="FILE", help="notes for `bove tables --notes` to write")
+
+
+def write_notes(path: str | Path | None, notes: Mapping[str, Sequence[str]]) -> None:
+    """Write the notes of each task; without a path nothing."""
+    if path is not None:
+        with atomic_write(path) as stream:
+            json.dump(
+                {task: list(notes.get(task, ())) for task in TASKS}, stream, ensure_ascii=False, indent=1
+            )
+            stream.write("\n")
+
+
+def read_notes(paths: Iterable[str | Path]) -> dict[str, list[str]]:
+    """The notes of each task, of one file after another.
+
+    Raises:
+        BoveError: a file that is missing or holds something else.
+    """
+    found: dict[str, list[str]] = {task: [] for task in TASKS}
+    for path in paths:
+        try:
+            notes = json.loads(Path(path).read_text(encoding="utf-8"))
+            sound = all(isinstance(note, str) for task in TASKS for note in notes[task])
+        except OSError as e:
+            raise BoveError(f"{path}: can not be read ({e.strerror}); check the path") from e
+        except (ValueError, KeyError, TypeError, RecursionError) as e:
+            raise BoveError(f"{path}: holds no notes; make the file again") from e
+        if not sound:
+            raise BoveError(f"{path}: holds a note that is no text; make the file again")
+        for task in TASKS:
+            found[task] += notes[task]
+    return found
+
+
+# Reading treebanks in a stage: what is odd in a file goes to the log, with the first line of each kind.
+
+
+def add_strict_argument(parser) -> None:
+    """`--strict`: refuse what is not a tree."""
+    parser.add_argument(
+        "--strict", action="store_true", help="stop at the first sentence that is not one whole tree"
+    )
+
+
+def read_files(
+    paths: Sequence[str], columns: str, encoding: str, strict: bool = False, what: str = ""
+) -> Iterator[Sentence]:
+    """Stream the sentences of files, one after another.
+
+    Args:
+        paths, columns, encoding, strict: as in `read_sentences`.
+        what: what the files are, for the log, such as "treebank: ".
+    """
+    for path in paths:
+        counts = Oddities(keep=1)
+        yield from read_sentences(path, columns, encoding, counts, strict)
+        where = f" of {path}" if len(paths) > 1 else ""
+        for kind, count in counts.items():
+            log.info("%s%d %s, first in line %d%s", what, count, kind, counts.places[kind][0], where)
+
+
+# Bags without the vectors of punctuation: which tokens of graphs stay, and what is left out.
+
+
+def kept_tokens(corpus: GraphCorpus, graphs: str, paths: Sequence[str]) -> np.ndarray:
+    """[T] bool: the tokens of the corpus that are no punctuation.
+
+    Args:
+        corpus: graphs, and `graphs`, the name of their file.
+        paths: files of the sentences that the graphs were encoded from, one after another.
+
+    Raises:
+        BoveError: the sentences have other ids or lengths than the graphs, or are more or fewer.
+    """
+    kept = np.empty(corpus.n_tokens, bool)
+    source, number = ", ".join(paths), 0
+    for number, (path, sentence) in enumerate(_sentences(paths), 1):
+        if number > corpus.n_graphs:
+            raise _mismatch(f"{source}: more sentences than the {corpus.n_graphs} graphs of {graphs}")
+        s, size = number - 1, len(sentence.forms)
+        name = corpus.ids[s] if corpus.ids else sentence.id
+        if (sentence.id, size) != (name, corpus.lengths[s]):
+            raise _mismatch(
+                f"{path}: sentence {sentence.id!r} of {size} tokens where {graphs} has {name!r} of "
+                f"{corpus.lengths[s]}"
+            )
+        first = corpus.token_offsets[s]
+        kept[first : first + size] = [not is_punctuation(form) for form in sentence.forms]
+    if number < corpus.n_graphs:
+        raise _mismatch(f"{source}: {number} sentences for the {corpus.n_graphs} graphs of {graphs}")
+    return kept
+
+
+def _sentences(paths) -> Iterator:
+    return ((path, sentence) for path in paths for sentence in read_sentences(path))
+
+
+def _mismatch(found) -> BoveError:
+    return BoveError(f"{found}; give the sentences that the graphs were encoded from")
+
+
+def count_kept(corpus: GraphCorpus, kept: np.ndarray) -> np.ndarray:
+    """[S] how many tokens of each graph stay."""
+    before = np.concatenate([[0], np.cumsum(kept)])
+    return before[corpus.token_offsets[1:]] - before[corpus.token_offsets[:-1]]
+
+
+def log_left_out(before: Sequence[int], after: Sequence[int]) -> None:
+    """Say how many vectors [S] sentences had, and how many of them stay."""
+    before, after = np.asarray(before, np.int64), np.asarray(after, np.int64)
+    log.info(
+        "punctuation: %d of %d vectors left out, which leaves %d sentences without any",
+        before.sum() - after.sum(), before.sum(), int(((before > 0) & (after == 0)).sum()),
+    )  # fmt: skip
+
+
+# Stanza's own messages, in BoVE's log.
+
+
+@contextmanager
+def stanza_messages() -> Iterator[None]:
+    """Send what Stanza reports to the handlers of BoVE's log instead of its own."""
+    import stanza.models._training_logging  # noqa: F401 sets handler and level when first imported
+
+    messages = logging.getLogger("stanza")
+    before = messages.handlers[:], messages.level, messages.propagate
+    messages.handlers[:], messages.propagate = log.handlers, False
+    messages.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        messages.handlers[:], messages.propagate = before[0], before[2]
+        messages.setLevel(before[1])
+
+
+# Arguments for the files of a tagger and a parser.
+
+
+def add_parser_files(parser: argparse.ArgumentParser, required: bool) -> None:
+    """Add --tagger, --parser, and the further files that published models need."""
+    for kind in ("tagger", "parser"):
+        parser.add_argument(
+            f"--{kind}", required=required, metavar="FILE.pt", help=f"from `bove train-{kind}`, or Stanza's"
+        )
+    for name in FURTHER:
+        parser.add_argument(
+            f"--{name.replace('_', '-')}", metavar="FILE.pt", help="of Stanza, if tagger or parser need it"
+        )
+
+
+def further_files(args: argparse.Namespace) -> dict[str, str]:
+    """The further files that are given, by name."""
+    return {name: value for name in FURTHER if (value := getattr(args, name)) is not None}
+
+
+# What commands share that look at sentences under a finished run: its files, or files named one by one.
+
+SHOWN = 5  # names in a warning
+
+
+def add_run_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --run, what may stand in its place, and how sentences are embedded."""
+    files = parser.add_argument_group("the run, or its files; a file that is named goes before the run's")
+    files.add_argument("--run", metavar="results/NAME", help="a finished run")
+    files.add_argument(
+        "--variant", metavar="FOLDER", default="", help="of the run, such as ablations/no-relations"
+    )
+    files.add_argument("--model", metavar="FILE", help="model.safetensors")
+    files.add_argument("--vocabulary", metavar="FILE", help="vocabulary.json, the model's")
+    files.add_argument("--vectors", metavar="FILE", help="vectors.safetensors, the model's")
+    add_parser_files(files, required=False)
+    usual = "(default: the run's, or the configuration's default)"
+    how = parser.add_argument_group(f"how sentences are embedded {usual}")
+    how.add_argument("--max-tokens", type=int, help="a longer sentence is parsed in pieces")
+    how.add_argument("--solver", choices=SOLVERS, help="of the inference")
+    how.add_argument("--iterations", type=int, help="most iterations of it")
+    how.add_argument("--tolerance", type=float, help="relative change of a token at which it stops")
+    how.add_argument("--energy", type=float, help="share of each relation's energy to keep")
+    how.add_argument(
+        "--punctuation", action=argparse.BooleanOptionalAction, help="whether punctuation is aligned too"
+    )
+
+
+def open_run(args: argparse.Namespace) -> Run | None:
+    """The run, if one is named.
+
+    Raises:
+        BoveError: neither a run nor the files that are needed in its place.
+    """
+    if args.run:
+        return Run.open(args.run, args.variant)
+    if args.variant:
+        raise BoveError("--variant names a variant of a run; give --run too")
+    missing = [f"--{name}" for name in ("model", "vocabulary") if getattr(args, name) is None]
+    if missing:
+        raise BoveError(f"give --run, such as --run results/demo, or else name files: {', '.join(missing)}")
+    return None
+
+
+def open_embedder(args: argparse.Namespace, run: Run | None) -> Embedder:
+    """Load the files; tagger and parser wait until there is text to parse.
+
+    Raises:
+        BoveError: a file that is missing or does not fit the others.
+    """
+    config = run.config if run else defaults()
+    vocabulary = Vocabulary.load(args.vocabulary or run.file("vocabulary"))
+    model = Model.load(args.model or run.file("model"))
+    vectors = args.vectors or (run.file("vectors") if run else None)
+    inference = config["inference"]
+    given = {name: getattr(args, name) for name in ("solver", "iterations", "tolerance", "energy")}
+    options = {name: inference[name] if value is None else value for name, value in given.items()}
+    punctuation = config["scoring"]["punctuation"] if args.punctuation is None else args.punctuation
+    settings = Settings(
+        Options(**options),
+        inference["batch_tokens"],
+        punctuation=punctuation,
+        pretrained=config["model"]["pretrained"] if run else bool(model.frozen.any()),
+    )
+    if vectors is None:
+        log.info("no --vectors: word vectors are left out of the comparison")
+    opened = WordVectors.open(vectors) if vectors else None
+    return Embedder(vocabulary, model, settings, opened, lambda: _load_parser(args, run, config["parser"]))
+
+
+def _load_parser(args, run, section) -> Parser:
+    if args.tagger or args.parser:
+        if not (args.tagger and args.parser):
+            raise BoveError("--tagger and --parser belong together; give both")
+        files = {"tagger": args.tagger, "parser": args.parser}
+    elif run:
+        files = run.parser_files()
+    else:
+        raise BoveError("text is to be parsed: give --tagger and --parser, or trees with --conllu")
+    tagger, parser, *_ = files.pop("tagger"), files.pop("parser")
+    limit = section["max_tokens"] if args.max_tokens is None else args.max_tokens
+    with stanza_messages():
+        return Parser(tagger, parser, limit, further={**files, **further_files(args)})
+
+
+def trees_of(path: str, ids: Sequence[str] | None, count: int) -> list[Sentence]:
+    """The trees of a CoNLL file that are asked for.
+
+    Args:
+        path: CoNLL-U or CoNLL-2009, gzip or not.
+        ids: their sent_ids; None where the file holds just those.
+        count: how many there must be.
+
+    Raises:
+        BoveError: another number of trees, or an id that the file lacks or has twice.
+    """
+    wanted = f"{count} trees are" if count > 1 else "one tree is"
+    if ids is None:
+        trees = list(read_sentences(path))
+        if len(trees) != count:
+            raise BoveError(f"{path}: holds {len(trees)} trees, but {wanted} needed; name them with --ids")
+        return trees
+    if len(ids) != count:
+        raise BoveError(f"--ids {' '.join(ids)}: {len(ids)} given, but {wanted} needed")
+    found: dict[str, Sentence] = {}
+    seen: Counter[str] = Counter()
+    for tree in read_sentences(path):
+        seen[tree.id] += 1
+        if tree.id in ids:
+            found[tree.id] = tree
+    for name in ids:
+        if name not in found:
+            close = get_close_matches(name, seen, n=1)
+            hint = f" did you mean {close[0]}?" if close else " ids are the trees' sent_id"
+            raise BoveError(f"{path}: no tree has id {name!r};{hint}")
+        if seen[name] > 1:
+            raise BoveError(f"{path}: {seen[name]} trees have id {name!r}; give each its own")
+    return [found[name] for name in ids]
+
+
+def parsed(embedder: Embedder, texts: Sequence[str]) -> list[Sentence]:
+    """A tree of each text, with Stanza's messages in the log."""
+    with stanza_messages():
+        return embedder.parse(texts)
+
+
+def check_sentences(embedder: Embedder, sentences: Sequence[Sentence], names: Sequence[str]) -> None:
+    """See that each sentence has words, and warn of tags and labels that the treebank lacks.
+
+    Raises:
+        BoveError: a sentence without words, by its name.
+    """
+    for sentence, name in zip(sentences, names, strict=True):
+        if not sentence.forms:
+            raise BoveError(f"{name}: there is no word in it; give a sentence")
+    counts = Counts()
+    embedder.graphs(sentences, counts)
+    for kind, new in (("tags", counts.new_tags), ("relations", counts.new_relations)):
+        if new:
+            shown = ", ".join(sorted(new)[:SHOWN]) + (", …" if len(new) > SHOWN else "")
+            log.warning(
+                "the model's treebank has no such %s: %s; the trees should be made like it", kind, shown
+            )

@@ -1,0 +1,365 @@
+"""`bove overview`: what a run is made of, in tables: treebank, data sets, parser."""
+
+import io
+import json
+import logging
+import platform
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import numpy as np
+
+from bove import artefacts
+from bove._version import __version__
+from bove.cli.common import write_files
+from bove.errors import BoveError
+from bove.evaluate.pages import page
+from bove.evaluate.plots import draw_training, figure_files, in_order
+from bove.evaluate.tables import ABSENT, escape, markdown_table
+from bove.evaluate.training_log import read_run, training_table, write_csv
+from bove.factor.model import FORMAT as MODEL
+from bove.files import atomic_write, read_lines, sha256
+from bove.text.conll import read_sentences
+from bove.text.graphs import load_graphs
+from bove.text.pairs import Pair, read_pairs
+from bove.text.vectors import WordVectors
+from bove.text.vocabulary import Vocabulary
+
+# `bove provenance`: what a run was made from and with, in one JSON file.
+#
+# Nothing in it tells when or where the run was made, so the same run gives the same bytes. The hash of the
+# vectors' own file, which may be large, was made when they were read, and is taken from there.
+
+log = logging.getLogger("bove")
+FORMAT, VERSION = "bove-run", 1
+LIBRARIES = (
+    "numpy", "scipy", "scikit-learn", "pyarrow", "safetensors", "torch", "stanza", "gensim", "matplotlib",
+    "snakemake",
+)  # fmt: skip
+
+
+def register_provenance(parser) -> None:
+    def named(flag, metavar, line, **options):
+        parser.add_argument(
+            flag, nargs="+", action="extend", default=[], metavar=metavar, help=line, **options
+        )
+
+    parser.add_argument("--config", required=True, metavar="FILE", help="the run's resolved configuration")
+    named("--input", "KEY=FILE", "file that the run reads, by its key in the configuration")
+    named("--vocabulary", "NAME=FILE", "vocabulary.json, by the name of its variant", required=True)
+    named("--vectors", "NAME=FILE", "vectors.safetensors, likewise")
+    named("--model", "NAME=FILE", "model.safetensors, likewise")
+    named("--rule-threads", "RULE=N", "threads that a rule of the workflow asks for")
+    named("--result", "FILE", "result table")
+    parser.add_argument("--output", required=True, metavar="FILE", help="run.json to write")
+
+
+def run_provenance(args) -> None:
+    """Write the record; the same arguments and files give the same bytes."""
+    config = _configuration(args.config)
+    threads = _named(args.rule_threads, "--rule-threads", _count)
+    record = {
+        "format": FORMAT,
+        "version": VERSION,
+        "run": config["run"],
+        "versions": _versions(),
+        "seeds": {"run": config["seed"], "model": sorted({config["seed"], *config["seeds"]})},
+        "threads": threads,
+        "inputs": _named(args.input, "--input", _file),
+        "vocabularies": _named(args.vocabulary, "--vocabulary", _vocabulary),
+        "vectors": _named(args.vectors, "--vectors", _vectors),
+        "models": _named(args.model, "--model", _model),
+        "results": {Path(path).name: sha256(path) for path in args.result},
+        "configuration": config,
+    }
+    with atomic_write(args.output) as stream:
+        json.dump(record, stream, ensure_ascii=False, indent=1)
+        stream.write("\n")
+    for kind in ("inputs", "models"):
+        for name, entry in record[kind].items():
+            log.info("%s %s: %s", kind[:-1], name, entry["sha256" if kind == "inputs" else "hash"])
+    log.info("wrote %s", args.output)
+
+
+def _configuration(path: str) -> dict:
+    import yaml
+
+    try:
+        config = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as e:
+        raise BoveError(f"{path}: can not be read as a configuration ({e}); run the workflow again") from e
+    if not isinstance(config, dict) or not {"run", "seed", "seeds"} <= config.keys():
+        raise BoveError(f"{path}: no resolved configuration; give the run's own config.yaml")
+    return config
+
+
+def _versions() -> dict[str, str]:
+    """Of this program, Python, and what is installed of the libraries; none of them is imported."""
+    found = {"bove": __version__, "python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _named(arguments: Sequence[str], flag: str, read: Callable) -> dict:
+    """What is read of each NAME=VALUE, in the order given."""
+    found: dict = {}
+    for argument in arguments:
+        name, _, value = argument.partition("=")
+        if not name or not value:
+            raise BoveError(f"{flag} {argument}: not a name, = and a value; write both")
+        if name in found:
+            raise BoveError(f"{flag} {argument}: {name} stands twice; give it once")
+        found[name] = read(value)
+    return found
+
+
+def _count(text: str) -> int:
+    if not (text.isdecimal() and len(text) < 10):
+        raise BoveError(f"--rule-threads {text}: not a number of threads")
+    return int(text)
+
+
+def _file(path: str) -> dict:
+    return {"file": path, "sha256": sha256(path), "bytes": Path(path).stat().st_size}
+
+
+def _vocabulary(path: str) -> dict:
+    vocabulary = Vocabulary.load(path)
+    counts = {"words": vocabulary.n_words, "tags": vocabulary.n_tags, "relations": vocabulary.n_relations}
+    return {"file": path, "hash": vocabulary.hash, **counts}
+
+
+def _vectors(path: str) -> dict:
+    vectors = WordVectors.open(path)
+    size = {"words": len(vectors), "dimensions": vectors.dimensions}
+    return {"file": path, "source_sha256": vectors.source_sha256, **size}
+
+
+def _model(path: str) -> dict:
+    _, metadata = artefacts.open_mapped(path, MODEL)
+    try:
+        read = {name: json.loads(metadata[name]) for name in ("hyperparameters", "versions")}
+        return {"file": path, "hash": metadata["hash"], "vocabulary": metadata["vocabulary"], **read}
+    except (KeyError, ValueError, RecursionError) as e:
+        raise BoveError(f"{path}: a model file that lacks {e}; train the model again") from e
+
+
+# `bove overview`: what a run is made of, in tables: treebank, data sets, parser.
+
+ROUTES = {
+    "exact": "words found as they stand",
+    "lower": "words found in lower case",
+    "capitalised": "words found capitalised",
+    "NB": "numbers",
+    "PUNCT": "punctuation",
+    "unknown": "unknown words",
+}
+
+
+def register_overview(parser) -> None:
+    add = parser.add_argument
+    add("--vocabulary", required=True, help="vocabulary.json")
+    add("--graphs", help="the treebank's graphs, if there are any")
+    add(
+        "--data",
+        required=True,
+        nargs=2,
+        action="append",
+        metavar=("PAIRS", "PARSES"),
+        help="a data set: its pairs.jsonl and its parses.conllu.gz; once for each data set",
+    )
+    add("--accuracy", help="accuracy.json of `bove evaluate-parser`")
+    add("--output", required=True, help="folder that gets data.md and, with --accuracy, parser.md")
+
+
+def run_overview(args) -> None:
+    """Write the files, each whole."""
+    sets = [_read_set(pairs, parses) for pairs, parses in args.data]
+    vocabulary = Vocabulary.load(args.vocabulary)
+    graphs = load_graphs(args.graphs) if args.graphs else None
+    files = {"data.md": "# Data\n\n" + _treebank(vocabulary, graphs) + _data_sets(sets)}
+    if args.accuracy:
+        files["parser.md"] = "# Parser\n\n" + parser_page(args.accuracy)
+    write_files(args.output, files)
+
+
+@dataclass(frozen=True)
+class _Set:
+    """The pairs of a data set, and the tokens of each sentence by its id."""
+
+    pairs: Sequence[Pair]
+    tokens: dict[str, int]
+
+
+def _read_set(pairs_path: str, parses_path: str) -> _Set:
+    pairs = read_pairs(pairs_path)
+    tokens = {sentence.id: len(sentence.forms) for sentence in read_sentences(parses_path)}
+    for pair in pairs:
+        for side in (1, 2):
+            if pair.scored and f"{pair.id}.{side}" not in tokens:
+                raise BoveError(
+                    f"{parses_path}: has no sentence '{pair.id}.{side}', which {pairs_path} has; "
+                    f"parse the pairs again"
+                )
+    return _Set(pairs, tokens)
+
+
+def _treebank(vocabulary: Vocabulary, graphs) -> str:
+    coverage = vocabulary.coverage
+    rows = []
+    if graphs is not None:
+        rows.append(["sentences that the model is trained on", _count_items(graphs.n_graphs)])
+        rows.append(["tokens in them", _count_items(graphs.n_tokens)])
+        rows.append(["arcs, adjacency included", _count_items(len(graphs.arc_relation))])
+    rows += [
+        ["words of the vocabulary", _count_items(vocabulary.n_words)],
+        ["tags", _count_items(vocabulary.n_tags)],
+        ["relations", _count_items(vocabulary.n_relations)],
+    ]
+    total = coverage.get("tokens", 0)
+    routes = coverage.get("tokens_by_route", {})
+    shares = [
+        [ROUTES.get(route, route), _count_items(routes[route]), f"{100 * routes[route] / total:.2f}%"]
+        for route in sorted(routes, key=lambda route: list(ROUTES).index(route) if route in ROUTES else 99)
+    ]
+    counts = zip(vocabulary.relations, vocabulary.relation_counts, strict=False)
+    arcs = ", ".join(f"{name} {_count_items(count)}" for name, count in counts)
+    return (
+        f"## Treebank\n\n{markdown_table(['what', 'count'], rows, 1)}\n"
+        f"Arcs by relation: {escape(arcs)}.\n\n"
+        f"How its tokens are found in the vocabulary:\n\n"
+        f"{markdown_table(['tokens', 'count', 'share'], shares, 1)}\n"
+    )
+
+
+def _data_sets(sets: Sequence[_Set]) -> str:
+    header = ["data set", "subset", "task", "gold", "pairs", "with gold", "sentences", "mean tokens", "most"]
+    rows = []
+    for one in sets:
+        for subset in dict.fromkeys(pair.subset for pair in one.pairs):
+            pairs = [pair for pair in one.pairs if pair.subset == subset]
+            scored = [pair for pair in pairs if pair.scored]
+            lengths = [one.tokens[f"{pair.id}.{side}"] for pair in scored for side in (1, 2)]
+            mean = f"{np.mean(lengths):.1f}" if lengths else ABSENT
+            counts = [_count_items(len(counted)) for counted in (pairs, scored, lengths)]
+            most = str(max(lengths)) if lengths else ABSENT
+            rows.append([pairs[0].label, subset, pairs[0].task, _gold(scored), *counts, mean, most])
+    empty = sum(length == 0 for one in sets for length in one.tokens.values())
+    table = markdown_table(header, rows, 4)
+    return (
+        f"## Data sets\n\n{table}\nPairs without gold are read, but neither parsed nor scored. "
+        f"Sentences are those of pairs with gold, two each, as they were parsed; {_count_items(empty)} "
+        f"of them {'has' if empty == 1 else 'have'} no tokens.\n"
+    )
+
+
+def _gold(pairs: Sequence[Pair]) -> str:
+    """Mean and spread of scores, or how many pairs have each label."""
+    if not pairs:
+        return ABSENT
+    if pairs[0].task == "similarity":
+        scores = np.array([pair.gold for pair in pairs], np.float64)
+        return f"{scores.min():g} to {scores.max():g}, mean {scores.mean():.2f}"
+    found = Counter(str(pair.gold) for pair in pairs)
+    return ", ".join(f"{label} {_count_items(found[label])}" for label in in_order(found))
+
+
+def parser_page(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as stream:
+            found = json.load(stream)
+        rows = [
+            [
+                title,
+                _count_items(found[tokens]),
+                *(_share(found[shares][key]) for key in ("tags", "UAS", "LAS")),
+            ]
+            for title, tokens, shares in (
+                ("all tokens", "tokens", "accuracy"),
+                ("without punctuation", "tokens_without_punctuation", "accuracy_without_punctuation"),
+            )
+        ]
+        counts = ", ".join(
+            f"{_count_items(number)} {escape(kind)}" for kind, number in found["sentences"].items()
+        )
+        cut, known = _count_items(found["sentences_cut"]), _share(found["arcs_with_known_labels"])
+    except FileNotFoundError as e:
+        raise BoveError(f"{path}: no such file; check the path") from e
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError) as e:
+        raise BoveError(f"{path}: no report of `bove evaluate-parser` ({e!r}); measure again") from e
+    table = markdown_table(
+        ["development part", "tokens", "tags", "heads (UAS)", "heads and labels (LAS)"], rows, 1
+    )
+    return (
+        f"{table}\nTagger and parser together, on the treebank's own tokens: the parser sees predicted tags. "
+        f"Sentences: {counts}; {cut} longer than the limit, parsed in pieces. "
+        f"The parser knows the labels of {known} of the arcs.\n"
+    )
+
+
+def _share(value: float | None) -> str:
+    return ABSENT if value is None else f"{100 * value:.2f}%"
+
+
+def _count_items(number: int) -> str:
+    return f"{number:,}"
+
+
+# `bove pages`: tables in Markdown as pages of HTML, for a report or a browser.
+
+
+def register_pages(parser) -> None:
+    parser.add_argument(
+        "--markdown", required=True, nargs="+", action="extend", metavar="FILE.md", help="what to show"
+    )
+    parser.add_argument("--output", required=True, help="folder that gets a page NAME.html for each NAME.md")
+
+
+def run_pages(args) -> None:
+    """Write the pages, each whole."""
+    pages: dict[str, str] = {}
+    for path in args.markdown:
+        name = f"{Path(path).stem}.html"
+        if name in pages:
+            raise BoveError(f"{path}: another file gives {name} too; name one of them otherwise")
+        pages[name] = page("\n".join(text for _, text in read_lines(path)))
+    write_files(args.output, pages)
+
+
+# `bove training`: how L fell, by seconds and by term, in one training or several.
+
+
+def register_training(parser) -> None:
+    parser.add_argument(
+        "--run",
+        required=True,
+        nargs=3,
+        action="append",
+        metavar=("NAME", "LOG", "TIMES"),
+        dest="runs",
+        help="a training: its name, its --training-log and its --times; once for each training",
+    )
+    parser.add_argument(
+        "--output", required=True, help="folder that gets training.csv, training.md, training.svg and .png"
+    )
+
+
+def run_training(args) -> None:
+    """Write the four files, each whole, and print the Markdown tables."""
+    names = [name for name, _, _ in args.runs]
+    for i, name in enumerate(names):
+        if not name.strip() or name in names[:i]:
+            raise BoveError(f"--run '{name}': no name, or one that stands twice; give each run its own")
+    curves = [read_run(*files) for files in args.runs]
+    table, stream = training_table(curves), io.StringIO()
+    write_csv(stream, curves)
+    contents = {"csv": stream.getvalue(), "md": table} | figure_files(draw_training, curves)
+    write_files(args.output, {f"training.{kind}": content for kind, content in contents.items()})
+    print(table, end="")

@@ -1,0 +1,345 @@
+"""Downloads that are checked by hash, tried again where they fail, and written whole or not at all.
+
+Beside an output X lies X.json: the address, size and SHA-256 of what was fetched. Where nobody states a hash,
+the first download's is recorded there and a later one of the same address must have it too.
+"""
+
+import json
+import lzma
+import os
+import struct
+import sys
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from bove.errors import BoveError
+from bove.files import atomic_path, atomic_write, sha256
+
+# Where the files that a configuration names lie: local paths, downloads, or the built-in corpus.
+#
+# `source:NAME/FILE` is FILE of the source NAME; `source:NAME` is a source that is one file; anything else
+# is
+# a path.
+
+DOWNLOADS = "results/downloads"
+# Keys of the section parser that name files of Stanza.
+PARSER_FILES = ("tagger", "parser", "lemmatizer", "pretrain", "charlm_forward", "charlm_backward")
+# Keys of a subset that name files of pairs, in the order of the command line.
+PAIR_FILES = ("input", "gold")
+_PREFIX = "source:"
+
+
+def references(config: dict) -> Iterator[tuple[str, str]]:
+    """Every (key, value) of a resolved configuration that names a file which the run reads."""
+    for key in ("train", "dev"):
+        yield f"treebank.{key}", config["treebank"][key]
+    key = "file" if config["vectors"]["source"] == "load" else "text"
+    yield f"vectors.{key}", config["vectors"][key]
+    if config["parser"]["source"] == "load":
+        for key in PARSER_FILES:
+            if key in config["parser"]:
+                yield f"parser.{key}", config["parser"][key]
+    for name, dataset in config["datasets"].items():
+        if "parses" in dataset:
+            yield f"datasets.{name}.parses", dataset["parses"]
+        for subset, files in dataset["subsets"].items():
+            for key in PAIR_FILES:
+                if key in files:
+                    yield f"datasets.{name}.subsets.{subset}.{key}", files[key]
+    for system, files in config["bags"].items():
+        for name, value in files.items():
+            yield f"bags.{system}.{name}", value
+
+
+def used(config: dict) -> dict[str, dict]:
+    """The sources that some file of the run comes from."""
+    names = {value.removeprefix(_PREFIX).partition("/")[0] for _, value in references(config)}
+    return {name: source for name, source in config["sources"].items() if name in names}
+
+
+def kind(source: dict) -> str | None:
+    """What a source is: `file`, `url` or `sentences`, the first that it has."""
+    return next((key for key in ("file", "url", "sentences") if key in source), None)
+
+
+def members(source: dict) -> list[str]:
+    """The file names that a downloaded archive leaves in its folder."""
+    return [PurePosixPath(member).name for member in source.get("members", ())]
+
+
+def corpus_files() -> list[str]:
+    """The files of the built-in corpus, within its folder."""
+    from bove.demo.pairs import SETS
+
+    pairs = [f"sts/STS.{part}.{name}.txt" for name in SETS for part in ("input", "gs")]
+    return [
+        "treebank/train.conll09",
+        "treebank/dev.conll09",
+        "raw.txt",
+        *pairs,
+        "snli/dev.jsonl",
+        "snli/test.jsonl",
+    ]
+
+
+def outputs(name: str, source: dict) -> list[str]:
+    """The paths that a download leaves: its members in a folder, or one file."""
+    return [f"{DOWNLOADS}/{name}/{file}" for file in members(source)] or [f"{DOWNLOADS}/{name}"]
+
+
+def locate(config: dict, value: str) -> str:
+    """The path of a file, relative to the working directory unless the user named it otherwise."""
+    if not value.startswith(_PREFIX):
+        return os.path.expanduser(value)  # noqa: PTH111 a path stays as the user wrote it
+    name, _, rest = value.removeprefix(_PREFIX).partition("/")
+    source = config["sources"][name]
+    base = {
+        "file": os.path.expanduser(source.get("file", "")),  # noqa: PTH111
+        "url": f"{DOWNLOADS}/{name}",
+        "sentences": f"results/{config['run']}/data",
+    }[kind(source)]
+    return f"{base}/{rest}" if rest else base
+
+
+def check(config: dict) -> None:
+    """See that every file is there, or that something makes it.
+
+    Raises:
+        BoveError: the first file or source that is not there, with its key.
+    """
+    for name, source in config["sources"].items():
+        if kind(source) is None:
+            raise BoveError(f"configuration: sources.{name}: has no url, file or sentences; give one")
+        files = members(source)
+        if len(set(files)) < len(files):
+            raise BoveError(f"configuration: sources.{name}.members: two members have one file name")
+    for key, value in references(config):
+        if value.startswith(_PREFIX):
+            _check_source(config, key, value)
+        path = locate(config, value)
+        if _is_local(config, value) and not os.path.isfile(path):  # noqa: PTH113 a name may be too long
+            found = "is a folder, not a file" if os.path.isdir(path) else "no such file"  # noqa: PTH112
+            raise BoveError(f"configuration: {key}: {path}: {found}; correct the path")
+
+
+def _is_local(config: dict, value: str) -> bool:
+    name = value.removeprefix(_PREFIX).partition("/")[0]
+    return not value.startswith(_PREFIX) or kind(config["sources"][name]) == "file"
+
+
+def _check_source(config: dict, key: str, value: str) -> None:
+    name, _, rest = value.removeprefix(_PREFIX).partition("/")
+    if name not in config["sources"]:
+        raise BoveError(f"configuration: {key}: no source {name!r};{_options(name, config['sources'])}")
+    source = config["sources"][name]
+    if kind(source) == "file":
+        return
+    files = corpus_files() if kind(source) == "sentences" else members(source)
+    if files and rest not in files:
+        raise BoveError(f"configuration: {key}: source {name!r} has no file {rest!r};{_options(rest, files)}")
+    if rest and not files:
+        raise BoveError(f"configuration: {key}: source {name!r} is one file; write {_PREFIX}{name}")
+
+
+def _options(name: str, known) -> str:
+    close = get_close_matches(name, known, n=1)
+    hint = f" did you mean {close[0]!r}?" if close else ""
+    return f"{hint} there are: {', '.join(known) or 'none'}"
+
+
+# Downloads that are checked by hash, tried again where they fail, and written whole or not at all.
+#
+# Beside an output X lies X.json: the address, size and SHA-256 of what was fetched. Where nobody states a
+# hash,
+# the first download's is recorded there and a later one of the same address must have it too.
+
+# What reading a damaged archive raises; a name that is not of its encoding is a ValueError.
+_DAMAGES = (
+    zlib.error, lzma.LZMAError, zipfile.BadZipFile, tarfile.TarError, struct.error, EOFError, OSError,
+    RuntimeError, ValueError, LookupError, OverflowError, MemoryError,
+)  # fmt: skip
+TIMEOUT = 60  # seconds without a byte
+# What text is packed to a tenth or a twentieth of; what unpacks to far more is there to fill the disk.
+_HARMLESS, _PROPORTION = 1 << 26, 200
+
+
+def fetch(
+    url: str,
+    output: Path,
+    known_hash: str | None = None,
+    members: tuple[str, ...] = (),
+    retries: int = 5,
+    tell: Callable[[str], None] = lambda line: None,
+) -> None:
+    """Download `url` to the file `output`, or the members of an archive to the folder `output`.
+
+    Args:
+        known_hash: "sha256:…" or "md5:…"; None takes the recorded hash, or records the first one.
+        members: names, or patterns of names, in the archive; they are written without their folders.
+        retries: how often to try again after a failed transfer or a wrong hash.
+        tell: gets a line about what was done.
+
+    Raises:
+        BoveError: the transfer fails every time, the hash is wrong, or the archive is not as asked for.
+    """
+    record = output.with_name(output.name + ".json")
+    hint = "check address and hash"
+    if known_hash is None and (known_hash := _recorded(record, url)):
+        hint = f"it is the first download's, kept in {record}; delete that to take the new file"
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=output.parent, prefix=f".{output.name}.") as name:
+            file = _download(url, known_hash, Path(name), retries, hint)
+            entry = {"url": url, "bytes": file.stat().st_size, "sha256": sha256(file)}
+            if known_hash is None:
+                tell(f"no hash is known for {url}: this one is taken and recorded, sha256 {entry['sha256']}")
+            _place(file, output, extract(file, members, Path(name, "members"), url) if members else [])
+    except OSError as e:
+        raise BoveError(f"{output}: can not be written ({e.strerror or e}); choose another place") from e
+    with atomic_write(record) as stream:
+        stream.write(json.dumps(entry, indent=1) + "\n")
+    tell(f"{output}: {entry['bytes']} bytes fetched, sha256 {entry['sha256']}")
+
+
+def _place(file: Path, output: Path, unpacked: list[Path]) -> None:
+    """Move what was fetched to its place: the file, or an archive's members into a folder."""
+    if unpacked:
+        output.mkdir(exist_ok=True)
+        for path in unpacked:
+            path.replace(output / path.name)
+    else:
+        with atomic_path(output) as path:  # gives it the permissions of a new file
+            file.replace(path)
+
+
+def extract(archive: Path, patterns: tuple[str, ...], folder: Path, name: str | None = None) -> list[Path]:
+    """Write the wanted members of a zip or tar archive into a folder, without the archive's own folders.
+
+    Nothing is written before every pattern is seen to match, and every name and the size of all to be safe.
+
+    Args:
+        name: what messages call the archive, by default its path.
+
+    Raises:
+        BoveError: no such member, an unsafe name, two members with one file name, members beyond all
+            proportion to the archive, or a damaged archive.
+    """
+    name = name or str(archive)
+    written = []
+    with ExitStack() as stack:
+        with _reading(name):
+            sizes, open_member = _opened(archive, name, stack)
+        wanted = _wanted(list(sizes), patterns, name)
+        size = sum(sizes[member] for member in wanted)
+        if size > max(_HARMLESS, _PROPORTION * archive.stat().st_size):
+            raise BoveError(
+                f"{name}: would unpack to {size:,} bytes, over {_PROPORTION} times its own; this archive is "
+                f"not safe"
+            )
+        for member in wanted:
+            path = folder / _base(member)
+            with _reading(name):
+                source = open_member(member)
+            with source, atomic_write(path, "wb") as target:
+                for block in _blocks(source, name):
+                    target.write(block)
+            written.append(path)
+    return written
+
+
+def _blocks(source: IO[bytes], name: str) -> Iterator[bytes]:
+    """What is read of an archive."""
+    while True:
+        with _reading(name):
+            block = source.read(1 << 20)
+        if not block:
+            return
+        yield block
+
+
+@contextmanager
+def _reading(name: str) -> Iterator[None]:
+    """A block that only reads an archive: its faults are the archive's, not those of what is written."""
+    try:
+        yield
+    except _DAMAGES as e:
+        reason = str(e) or "it asks for too much memory"
+        raise BoveError(f"{name}: damaged or locked archive ({reason}); fetch it again") from e
+
+
+def _recorded(record: Path, url: str) -> str | None:
+    """The hash that an earlier download of this address had."""
+    if not record.is_file():
+        return None
+    try:
+        entry = json.loads(record.read_text(encoding="utf-8"))
+        return f"sha256:{entry['sha256']}" if entry["url"] == url else None
+    except (ValueError, KeyError, TypeError, RecursionError) as e:
+        raise BoveError(f"{record}: not the record of a download ({e}); delete it") from e
+
+
+def _download(url: str, known_hash: str | None, folder: Path, retries: int, hint: str) -> Path:
+    import pooch
+    from requests.exceptions import RequestException
+
+    pooch.get_logger().setLevel("WARNING")
+    keeper = pooch.create(
+        folder, "", registry={"download": known_hash}, urls={"download": url}, retry_if_failed=retries
+    )
+    transfer = pooch.HTTPDownloader(timeout=TIMEOUT, progressbar=sys.stderr.isatty())
+    try:
+        return Path(keeper.fetch("download", downloader=transfer))
+    except RequestException as e:
+        raise BoveError(
+            f"{url}: not fetched in {retries + 1} tries ({e}); try later, or name a local file"
+        ) from e
+    except ValueError as e:
+        raise BoveError(f"{url}: what came does not have the hash {known_hash}; {hint}") from e
+
+
+def _opened(archive: Path, name: str, stack: ExitStack) -> tuple[dict[str, int], Callable[[str], Any]]:
+    """The regular files of an archive with their sizes, and how to open one by its name."""
+    if zipfile.is_zipfile(archive):
+        packed = stack.enter_context(zipfile.ZipFile(archive))
+        return {info.filename: info.file_size for info in packed.infolist() if not info.is_dir()}, packed.open
+    if tarfile.is_tarfile(archive):
+        tar = stack.enter_context(tarfile.open(archive))  # noqa: SIM115 the stack closes it
+        # of one name the last file, whatever else bears it
+        files = {info.name: info for info in tar if info.isfile()}
+        # the sum of what is packed stands at its end, beyond all that the members ask for
+        for _ in _blocks(tar.fileobj, name):
+            pass
+        return {name: info.size for name, info in files.items()}, lambda name: tar.extractfile(files[name])
+    raise BoveError(f"{name}: neither a zip nor a tar archive; leave members out to keep it as one file")
+
+
+def _wanted(names: list[str], patterns: tuple[str, ...], archive: str) -> list[str]:
+    wanted: dict[str, str] = {}
+    for pattern in patterns:
+        matches = [name for name in names if name == pattern or fnmatchcase(name, pattern)]
+        if not matches:
+            some = f"{', '.join(names[:8])}{' …' * (len(names) > 8)}" or "none"
+            raise BoveError(f"{archive}: has no member {pattern}; it has {some}")
+        for name in matches:
+            path = PurePosixPath(name)
+            if not path.name or path.is_absolute() or ".." in path.parts or "\\" in name:
+                raise BoveError(
+                    f"{archive}: member {name} points outside its folder; this archive is not safe"
+                )
+            if wanted.setdefault(_base(name), name) != name:
+                raise BoveError(
+                    f"{archive}: {wanted[_base(name)]} and {name} have one file name; ask for one of them"
+                )
+    return list(wanted.values())
+
+
+def _base(member: str) -> str:
+    return PurePosixPath(member).name

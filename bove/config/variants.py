@@ -1,0 +1,473 @@
+"""Variants of a run: its configuration with some keys changed, and which stages' files they share.
+
+A variant is a candidate of `select`, an entry of `compare` or of `ablations`, a further seed, or the
+run itself. Each has a folder of its own, but a stage's files are made once for all variants that agree in
+everything that the stage depends on, and lie in the folder of the first of them.
+"""
+
+import itertools
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from bove.config import sources
+from bove.config.load import fill, load, load_schema, merge, resolve
+from bove.errors import BoveError
+
+# The candidates of `select`: what a run's model is chosen from, and on which data sets.
+
+_NEVER_CHOSEN = ("rank", "pretrained")
+
+
+def points(config: dict, schema: Path) -> list[dict]:
+    """Settings of each candidate of `select`: the same keys in all, none twice, the grid's before the points.
+
+    Values are coerced as the schema says, so `1e3` and 1000 are one.
+
+    Raises:
+        BoveError: no candidates, a key that can not be chosen, no single value, or a run that both selects
+            and compares.
+    """
+    select = config["select"]
+    grid, listed = select.get("grid", {}), select.get("points", [])
+    keys = list(dict.fromkeys([*grid, *(key for point in listed for key in point)]))
+    if not keys:
+        if given := [key for key in ("points", "datasets") if key in select]:
+            raise BoveError(f"configuration: select.{given[0]}: without candidates; give grid or points keys")
+        return []
+    _check_alone(config)
+    development(config)
+    known = model_keys(load_schema(schema))
+    for key in keys:
+        _check_key(key, known)
+    usual = {key: _at(config["model"], known[key][0]) for key in keys}
+    combined = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    every = [
+        usual | {key: _single(key, value, known[key][1]) for key, value in point.items()}
+        for point in (*(combined if grid else []), *listed)
+    ]
+    _check_trainers(every, config, known)
+    return [point for i, point in enumerate(every) if point not in every[:i]]
+
+
+def folders(points: Sequence[dict]) -> list[str]:
+    """A path for each point, such as alpha~10/lambda_P~1000."""
+    return [
+        "/".join(f"{k}~{v:.12g}" if isinstance(v, float) else f"{k}~{v}" for k, v in point.items())
+        for point in points
+    ]
+
+
+def _check_alone(config: dict) -> None:
+    """See that nothing is held against a model that is still to be chosen."""
+    for key in ("compare", "ablations"):
+        if config[key]:
+            raise BoveError(
+                f"configuration: {key} is given beside select; choose first, then give the file "
+                f"results/{config['run']}/select/chosen.yaml after your own and {key} with it"
+            )
+
+
+def _check_trainers(every: Sequence[dict], config: dict, known: Mapping) -> None:
+    """See that each key of a trainer is one that some candidate is trained by."""
+    trainers = {point.get("trainer", config["model"]["trainer"]) for point in every}
+    for key in every[0]:
+        trainer, *rest = known[key][0]
+        if rest and trainer not in trainers:
+            raise BoveError(
+                f"configuration: select: {key}: a key of model.{trainer}, but model.trainer is "
+                f"{', '.join(sorted(map(str, trainers)))}; choose among that trainer's keys"
+            )
+
+
+def _check_key(key: str, known: Mapping) -> None:
+    allowed = [name for name in known if name not in _NEVER_CHOSEN]
+    if key in _NEVER_CHOSEN:
+        raise BoveError(
+            f"configuration: select: {key}: can not be chosen, since the data sets' graphs depend on it too; "
+            f"give each value under ablations, or under compare"
+        )
+    if key not in known:
+        close = get_close_matches(key, allowed, n=1)
+        hint = f" did you mean {close[0]}?" if close else ""
+        raise BoveError(f"configuration: select: {key}: no key of model;{hint} allowed: {', '.join(allowed)}")
+
+
+def _single(key: str, value: Any, schema: dict) -> Any:
+    """A candidate's value of a key, coerced."""
+    if value is None or isinstance(value, list | Mapping):
+        raise BoveError(
+            f"configuration: select: {key}: {value!r} is no single value; list each value to try by itself"
+        )
+    return fill(value, schema, f"select: {key}")
+
+
+def development(config: dict) -> list[str]:
+    """The data sets on which `select` chooses."""
+    marked = [name for name, dataset in config["datasets"].items() if dataset["development"]]
+    asked = config["select"].get("datasets", marked)
+    for name in asked:
+        if name not in marked:
+            raise BoveError(
+                f"configuration: select.datasets: {name}: no data set with development: true; "
+                f"those are: {', '.join(marked) or 'none'}"
+            )
+    if not asked:
+        raise BoveError("configuration: select: no data set has development: true; give it to one")
+    return list(asked)
+
+
+def _at(tree: Mapping, path: Sequence[str]):
+    for key in path:
+        tree = tree[key]
+    return tree
+
+
+def model_keys(schema: dict) -> dict[str, tuple[tuple[str, ...], dict]]:
+    """Where in `model` each of its keys lies, those of its trainers too, and the key's schema."""
+
+    def leaves(tree: dict, path: tuple[str, ...]) -> Iterator[tuple[str, tuple[tuple[str, ...], dict]]]:
+        for key, child in tree["properties"].items():
+            if "properties" in child:
+                yield from leaves(child, (*path, key))
+            else:
+                yield key, ((*path, key), child)
+
+    return dict(leaves(schema["properties"]["model"], ()))
+
+
+# Variants of a run: its configuration with some keys changed, and which stages' files they share.
+#
+# A variant is a candidate of `select`, an entry of `compare` or of `ablations`, a further seed, or the
+# run itself. Each has a folder of its own, but a stage's files are made once for all variants that agree in
+# everything that the stage depends on, and lie in the folder of the first of them.
+
+MAY_CHANGE = ("vocabulary", "vectors", "model", "inference", "scoring")
+SYSTEMS = ("word-vectors", "properties-only", "bove")
+_KINDS = ("select", "compare", "ablations", "seeds")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One variant.
+
+    Attributes:
+        kind: "", "select", "compare", "ablations" or "seeds"; the run itself has "".
+        name: its name, or "" for the run itself.
+        config: its whole configuration, without those four keys.
+        changes: what of it differs from the run itself, as written.
+    """
+
+    kind: str
+    name: str
+    config: dict
+    changes: dict
+
+    @property
+    def folder(self) -> str:
+        """Where its files lie below the run's folder, with a slash at the end; "" for the run itself."""
+        return f"{self.kind}/{self.name}/" if self.kind else ""
+
+    @property
+    def where(self) -> str:
+        """How a mistake in its configuration begins."""
+        return _where(self.kind, self.name)
+
+
+def variants(config: dict, schema: Path, names: Callable[[Sequence[dict]], Sequence[str]]) -> list[Variant]:
+    """The run itself, then its candidates, comparisons, ablations, and its further seeds in rising order.
+
+    Args:
+        config: a resolved configuration.
+        names: gives each of a list of points a name that can be a path.
+
+    Raises:
+        BoveError: the first change or name that is not allowed, with the variant's name.
+    """
+    base = _without_variants(config)
+    found = [Variant("", "", base, {})]
+    listed = points(config, schema)
+    _check_names(config, bool(listed))
+    known = model_keys(load_schema(schema)) if listed else {}
+    for name, point in zip(names(listed) if listed else [], listed, strict=True):
+        changes = {}
+        for key, value in point.items():
+            changes = merge(changes, _nested(("model", *known[key][0]), value))
+        if any(other.name == name for other in found):
+            raise BoveError(
+                f"configuration: select: {name}: two candidates have this name, since their values differ by "
+                f"too little; leave one out"
+            )
+        found.append(_changed(base, changes, schema, "select", name))
+    for kind in ("compare", "ablations"):
+        found += [_changed(base, changes, schema, kind, name) for name, changes in config[kind].items()]
+    further = sorted(set(config["seeds"]) - {config["seed"]})
+    return found + [Variant("seeds", str(seed), base | {"seed": seed}, {"seed": seed}) for seed in further]
+
+
+def check_sources(found: Sequence[Variant]) -> None:
+    """See that every file that a variant reads is there, or that something makes it.
+
+    Raises:
+        BoveError: the first that is not, with the variant's name.
+    """
+    for variant in found:
+        with _said_of(variant.where):
+            sources.check(variant.config)
+
+
+def used_sources(found: Sequence[Variant]) -> dict[str, dict]:
+    """The sources that some file of some variant comes from."""
+    return {name: source for variant in found for name, source in sources.used(variant.config).items()}
+
+
+def _check_names(config: dict, selects: bool) -> None:
+    """See that names differ from those beside them in a table, and that the run's own model is scored."""
+    for name in config["compare"]:
+        if name in SYSTEMS:
+            raise BoveError(
+                f"configuration: compare.{name}: a system has this name; choose another than "
+                f"{', '.join(SYSTEMS)}"
+            )
+    for name in config["bags"]:
+        if name in SYSTEMS or name in config["compare"]:
+            raise BoveError(
+                f"configuration: bags.{name}: a system or an entry of compare has this name; choose another"
+            )
+    if config["run"] in config["ablations"]:
+        raise BoveError(
+            f"configuration: ablations.{config['run']}: the run itself has this name; choose another"
+        )
+    given = ["select"] if selects else [kind for kind in _KINDS[1:] if config[kind]]
+    if given and "bove" not in config["systems"]:
+        raise BoveError(
+            f"configuration: {given[0]} is given, but systems lacks bove, which it is about; add bove to "
+            f"systems or leave {given[0]} out"
+        )
+
+
+@contextmanager
+def _said_of(where: str) -> Iterator[None]:
+    """Put the name of a variant into what is said about its configuration."""
+    try:
+        yield
+    except BoveError as e:
+        raise BoveError(f"{where}: {str(e).removeprefix('configuration: ')}") from e
+
+
+def _changed(base: dict, changes: Mapping, schema: Path, kind: str, name: str) -> Variant:
+    where = _where(kind, name)
+    if not changes:
+        raise BoveError(f"{where}: changes nothing; allowed: {', '.join(MAY_CHANGE)}")
+    for section in changes:
+        if section not in MAY_CHANGE:
+            raise BoveError(f"{where}: {section} can not be changed here; allowed: {', '.join(MAY_CHANGE)}")
+    with _said_of(where):
+        config = resolve(merge(base, changes), schema)
+    return Variant(kind, name, _without_variants(config), dict(changes))
+
+
+def _without_variants(config: dict) -> dict:
+    return {key: value for key, value in config.items() if key not in _KINDS}
+
+
+def _where(kind: str, name: str) -> str:
+    """How a mistake in a variant's configuration begins."""
+    return f"configuration: {kind}{': ' if kind == 'select' else '.'}{name}" if kind else "configuration"
+
+
+def _nested(path: Sequence[str], value) -> dict:
+    for key in reversed(path):
+        value = {key: value}
+    return value
+
+
+class Homes:
+    """Which variant's folder holds the files that a stage makes for a variant."""
+
+    def __init__(self, found: Sequence[Variant]) -> None:
+        self._choosing = any(variant.kind == "select" for variant in found)
+        self._first: dict[tuple[str, str], str] = {}
+        self._folder: dict[tuple[str, str], str] = {}
+        for variant in found:
+            for stage, needed in self._depends(variant).items():
+                key = (stage, json.dumps(needed, sort_keys=True))
+                home = self._first.setdefault(key, variant.folder)
+                self._folder[stage, variant.folder] = home
+
+    def folder(self, stage: str, variant: str) -> str:
+        """The folder, for a variant that is given by its own folder."""
+        return self._folder[stage, variant]
+
+    def own(self, stage: str) -> list[str]:
+        """The folders in which there are files of the stage."""
+        return sorted({home for (name, _), home in self._folder.items() if name == stage})
+
+    def _depends(self, variant: Variant) -> dict:
+        """What of the configuration each stage depends on, earlier stages included."""
+        config, model = variant.config, variant.config["model"]
+        trainer = model["trainer"]
+        vocabulary = config["vocabulary"]
+        vectors = [config["vectors"], model["rank"] if config["vectors"]["source"] == "train" else None]
+        chosen = {key: value for key, value in model.items() if key not in ("als", "sgd") or key == trainer}
+        encoded = [vocabulary, vectors if model["pretrained"] else None]
+        # what is chosen is not known yet, but the seeds are: they go on with it
+        settled = "chosen" if self._choosing and variant.kind in ("", "seeds") else [encoded, chosen]
+        trained = [settled, config["seed"]]
+        # bags are the same however many jobs they are made in
+        inference = {key: value for key, value in config["inference"].items() if key != "shards"}
+        inferred = [encoded, trained, inference, config["scoring"]]
+        return {
+            "vocabulary": vocabulary,
+            "vectors": vectors,
+            "model": trained,
+            "encode": encoded,
+            "infer": inferred,
+            "score": [inferred, variant.kind == ""],
+        }
+
+
+# The files of a finished run, found by its folder: results/<run> with its config.yaml.
+#
+# Each kind of file lies where the workflow puts it: for a variant (a candidate of `select`, an entry of
+# `compare` or `ablations`) in the folder of the first variant that shares it.
+
+SCHEMA = Path(__file__).parent / "config.schema.yaml"
+# Where each kind of file lies below the folder of its stage.
+_FILES = {
+    "vocabulary": "vocabulary.json",
+    "vectors": "vectors.safetensors",
+    "model": "model/model.safetensors",
+}
+_TRAIN_GRAPHS = "graphs/train.safetensors"
+
+
+def defaults() -> dict:
+    """The defaults of those sections of a configuration that say how sentences are read and embedded."""
+    tree = schema()["properties"]
+    names = ("treebank", "model", "parser", "inference", "scoring")
+    return {name: fill({}, tree[name], name) for name in names}
+
+
+def schema() -> dict:
+    """The schema of the configuration."""
+    return load_schema(SCHEMA)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run, or one of its variants.
+
+    Attributes:
+        path: the run's folder.
+        variant: which of its variants, the run itself or another.
+        homes: which folder holds what a stage made for a variant.
+    """
+
+    path: Path
+    variant: Variant
+    homes: Homes
+
+    @classmethod
+    def open(cls, path: str | Path, variant: str = "") -> "Run":
+        """Read the configuration of a run.
+
+        Args:
+            path: its folder, such as results/demo.
+            variant: folder of a variant below it, such as ablations/no-relations; "" for the run itself.
+
+        Raises:
+            BoveError: no such run or variant, or a configuration that can not be read.
+        """
+        path = Path(path)
+        file = path / "config.yaml"
+        if not file.is_file():
+            raise BoveError(f"{path}: no run is there (it has no config.yaml);{_others(path)}")
+        config = resolve(load([file], SCHEMA), SCHEMA)
+        found = {other.folder.rstrip("/"): other for other in variants(config, SCHEMA, folders)}
+        if variant.strip("/") not in found:
+            names = ", ".join(name for name in found if name) or "none"
+            raise BoveError(f"{path}: has no variant {variant!r}; there are: {names}")
+        return cls(path, found[variant.strip("/")], Homes(list(found.values())))
+
+    @property
+    def config(self) -> dict:
+        """The configuration of the variant, defaults filled in."""
+        return self.variant.config
+
+    def file(self, stage: str) -> Path:
+        """The variant's vocabulary, vectors or model.
+
+        Raises:
+            BoveError: it has not been made yet.
+        """
+        return self._made(self.homes.folder(stage, self.variant.folder) + _FILES[stage])
+
+    def training_graphs(self) -> Path:
+        """The graphs of the treebank.
+
+        Raises:
+            BoveError: as in `file`.
+        """
+        return self._made(self.homes.folder("vocabulary", self.variant.folder) + _TRAIN_GRAPHS)
+
+    def treebank(self) -> Path:
+        """The training part of the treebank.
+
+        Raises:
+            BoveError: it is not where the run had it.
+        """
+        path = self._located(self.config["treebank"]["train"])
+        if not path.is_file():
+            raise BoveError(
+                f"{path}: no such file, but {self.path} was trained on it; put it there, or name it with "
+                f"--treebank"
+            )
+        return path
+
+    def parser_files(self) -> dict[str, Path]:
+        """Tagger, parser and what these need, by name.
+
+        Raises:
+            BoveError: they are not there, because no data set of the run was parsed or for another reason.
+        """
+        section = self.config["parser"]
+        if section["source"] == "load":
+            return {name: self._located(section[name]) for name in sources.PARSER_FILES if name in section}
+        files = {name: self.path / "parser" / f"{name}.pt" for name in ("tagger", "parser")}
+        missing = [path.name for path in files.values() if not path.is_file()]
+        if missing:
+            own = all("parses" in dataset for dataset in self.config["datasets"].values())
+            why = "all its data sets came with trees" if own else "the run is not finished"
+            raise BoveError(
+                f"{self.path}: has no tagger and parser, since {why}; make them with "
+                f"`{self._make(*missing)}`, or name others with --tagger and --parser, or give the trees "
+                f"with --conllu"
+            )
+        return files
+
+    def _made(self, file: str) -> Path:
+        path = self.path / file
+        if not path.is_file():
+            raise BoveError(f"{path}: not there, so the run is not finished; finish it with `{self._make()}`")
+        return path
+
+    def _make(self, *files: str) -> str:
+        """The command that makes the run, or some of its parser's files."""
+        named = "".join(f" results/{self.config['run']}/parser/{file}" for file in files)
+        return f"snakemake --cores 2{named} --configfile {self.path / 'config.yaml'}"
+
+    def _located(self, value: str) -> Path:
+        """A file that the configuration names: relative paths begin where results/ lies."""
+        return self.path.absolute().parent.parent / sources.locate(self.config, value)
+
+
+def _others(path: Path) -> str:
+    """What to do where there is no run: a hint at those that lie beside it."""
+    beside = sorted(str(other.parent) for other in path.parent.glob("*/config.yaml"))
+    given = f" there are: {', '.join(beside)};" if beside else ""
+    return f"{given} `snakemake --cores 2` makes results/demo, config/README.md says how to make others"
