@@ -19,6 +19,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
+    "sphinxarg.ext",
     "pages",
     "generated",
     "mathml",
@@ -31,7 +32,7 @@ myst_fence_as_directive = ["math"]
 myst_heading_anchors = 4
 suppress_warnings = ["myst.header"]  # pages that are put together may start at a lower heading
 highlight_language = "text"
-smartquotes_action = "D"  # dashes alone
+smartquotes = False  # it would turn the two hyphens of an option into a dash
 
 html_math_renderer = "mathml"
 html_theme = "furo"

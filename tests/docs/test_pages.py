@@ -11,8 +11,6 @@ sys.path.insert(0, str(ROOT / "docs" / "_ext"))
 import keys
 import pages
 
-from bove.cli.main import STAGES
-
 
 def test_the_table_of_keys_is_that_of_the_schema():
     text = keys.MANUAL.read_text(encoding="utf-8")
@@ -60,18 +58,6 @@ def test_the_paper_is_cited_alike():
     assert fields == {
         "title": paper["title"], "author": " and ".join(authors), "year": str(paper["year"]),
     }  # fmt: skip
-
-
-def test_every_command_is_shown_with_its_arguments():
-    pytest.importorskip("sphinx")
-    import generated
-
-    text = generated.commands()
-    assert re.findall(r"^## (.*)$", text, re.M) == list(STAGES)
-    for _, parser in generated.stages():
-        for action in parser._actions:
-            if action.option_strings and action.dest not in generated._EVERYWHERE:
-                assert f"* `{action.option_strings[0]}" in text
 
 
 def _anchors(text):

@@ -8,6 +8,7 @@ import pytest
 from checkout import ROOT
 
 import bove
+from bove.cli.main import STAGES
 
 pytest.importorskip("sphinx")
 # what a browser loads by itself, unlike a link that somebody follows
@@ -46,6 +47,16 @@ def test_nothing_is_loaded_from_a_network(site):
 def test_formulas_need_no_script(site):
     text = (site / "method.html").read_text(encoding="utf-8")
     assert text.count("<math ") > 50 and "MathJax" not in text and "\\frac" not in text
+
+
+def test_every_command_is_shown_and_its_options_keep_both_hyphens(site):
+    text = (site / "commands.html").read_text(encoding="utf-8")
+    assert [name for name in STAGES if f'id="{name}"' not in text] == []
+    assert (
+        "--lambda-R" in text
+        and "–lambda-R" not in text
+        and "srun --mpi=pmix" in (site / "cluster.html").read_text("utf-8")
+    )
 
 
 def test_every_public_name_is_described(site):
