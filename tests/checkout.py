@@ -45,7 +45,10 @@ class Checkout:
         done = self.snakemake("--dry-run", "--printshellcmds", *arguments)
         said = done.stdout + done.stderr
         assert done.returncode == 0, said
-        found, commands = self.jobs(said), re.findall(r"^Shell command: bove (.*)$", said, re.M)
+        found, commands = (
+            self.jobs(said),
+            re.findall(r"^Shell command: (?:printf .*; )?bove (.*)$", said, re.M),
+        )
         assert len(commands) == sum(found.values())
         for command in commands:
             check(shlex.split(command))

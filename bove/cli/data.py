@@ -30,7 +30,17 @@ from bove.evaluate.contamination import (
 from bove.files import atomic_write
 from bove.text.conll import Sentence, read_sentences
 from bove.text.graphs import Counts, encode, save_graphs
-from bove.text.pairs import LEFT_OUT, TASKS, Form, Pair, read_pair_file, read_pairs, write_pairs
+from bove.text.pairs import (
+    LEFT_OUT,
+    TASKS,
+    Form,
+    Pair,
+    check_dataset,
+    read_dataset,
+    read_pair_file,
+    read_pairs,
+    write_pairs,
+)
 from bove.text.tokens import LOOKUP
 from bove.text.vectors import WordVectors, convert, train
 from bove.text.vocabulary import UNKNOWN_RELATION, Vocabulary, build
@@ -325,43 +335,38 @@ def _too_few(source, kind, names, coverage, least) -> BoveError:
 def register_pairs(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument(
-        "--dataset", required=True, metavar="NAME", help="the data set's name in the configuration"
+        "--dataset-file", metavar="FILE.json", help="the data set as the workflow describes it, or else:"
     )
-    parser.add_argument(
-        "--label", required=True, metavar="NAME", help="its name in the tables, such as STS-2014"
-    )
-    parser.add_argument("--task", choices=TASKS, required=True, help="graded similarity, or entailment")
+    parser.add_argument("--dataset", metavar="NAME", help="the data set's name in the configuration")
+    parser.add_argument("--label", metavar="NAME", help="its name in the tables, such as STS-2014")
+    parser.add_argument("--task", choices=TASKS, help="graded similarity, or entailment")
     parser.add_argument(
         "--subset",
         nargs="+",
         action="append",
-        required=True,
         metavar=("NAME", "FILE"),
         help="a part's name, its file, and the file of its gold unless that is a column; repeatable",
     )
     parser.add_argument(
         "--column",
         action="append",
-        required=True,
         metavar="ROLE=COLUMN",
         help="column of first, second, gold or id: a number from 1, or a name; repeatable",
     )
     parser.add_argument(
         "--meaning",
         action="append",
-        default=[],
         metavar="LABEL=MEANING",
         help="what a gold label means: entailment, any other word, or - for no label; repeatable",
     )
     parser.add_argument(
         "--where",
         action="append",
-        default=[],
         metavar="SUBSET=COLUMN=VALUE",
         help="take only the rows that have this value; repeatable",
     )
-    parser.add_argument("--separator", required=True, help="what stands between columns")
-    parser.add_argument("--encoding", required=True, help="of the files")
+    parser.add_argument("--separator", help="what stands between columns")
+    parser.add_argument("--encoding", help="of the files")
     parser.add_argument(
         "--header",
         action=argparse.BooleanOptionalAction,
@@ -370,53 +375,54 @@ def register_pairs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", required=True, metavar="FILE", help="pairs.jsonl to write")
 
 
+NEEDED = ("dataset", "label", "task", "subset", "column", "separator", "encoding")
+
+
 def run_pairs(args: argparse.Namespace) -> None:
     """Read the subsets one after another and write their pairs."""
-    form, where = _form(args), f"datasets.{args.dataset}"
-    form.check(where)
-    selections = _selections(args)
+    dataset = read_dataset(args.dataset_file) if args.dataset_file else _described(args)
+    check_dataset(f"datasets.{dataset['name']}", dataset)
+    form, label = Form.of(dataset), dataset["label"]
     pairs: list[Pair] = []
-    for name, path, gold in _subsets(args.subset):
-        selection = selections.pop(name, {})
-        form.check_subset(f"{where}.subsets.{name}", gold is not None, selection)
+    for name, files in dataset["subsets"].items():
+        path, gold, where = files["input"], files.get("gold"), files.get("where", {})
         counts: Counter[str] = Counter()
-        found = read_pair_file(path, form, (args.dataset, args.label, name), gold, selection, counts)
+        found = read_pair_file(path, form, (dataset["name"], label, name), gold, where, counts)
         scored = sum(pair.scored for pair in found)
-        unscored = len(found) - scored
-        log.info("%s %s: %d pairs, %d scored, %d not", args.label, name, len(found), scored, unscored)
-        if selection:
-            log.info("%s %s: %d %s", args.label, name, counts[LEFT_OUT], LEFT_OUT)
+        log.info("%s %s: %d pairs, %d scored, %d not", label, name, len(found), scored, len(found) - scored)
+        if where:
+            log.info("%s %s: %d %s", label, name, counts[LEFT_OUT], LEFT_OUT)
         if not scored:
             raise BoveError(f"{gold or path}: no pair has a gold score or label; check the file")
         pairs += found
-    if selections:
-        raise BoveError(f"--where: there is no subset {next(iter(selections))!r}; name one of --subset")
     with atomic_write(args.output) as stream:
         write_pairs(stream, pairs)
 
 
-def _form(args) -> Form:
-    columns = _once("--column", [_split("--column", text, text.partition("=")) for text in args.column])
-    labels = _once("--meaning", [_split("--meaning", text, text.rpartition("=")) for text in args.meaning])
-    return Form(args.task, columns, labels, args.separator, args.encoding, args.header)
-
-
-def _selections(args) -> dict[str, dict[str, str]]:
-    """Values that the rows of a subset must have, by column."""
-    selections: dict[str, dict[str, str]] = {}
-    for text in args.where:
+def _described(args) -> dict:
+    """The data set that the options describe, as `read_dataset` gives it."""
+    if missing := [name for name in NEEDED if getattr(args, name) is None]:
+        raise BoveError(f"--{missing[0]} is missing; give it, or --dataset-file in place of all options")
+    subsets = _subsets(args.subset)
+    for text in args.where or ():
         subset, rest = _split("--where", text, text.partition("="))
+        if subset not in subsets:
+            raise BoveError(f"--where: there is no subset {subset!r}; name one of --subset")
         column, value = _split("--where", text, rest.partition("="))
-        of_subset = [*selections.get(subset, {}).items(), (column, value)]
-        selections[subset] = _once(f"--where {subset}", of_subset)
-    return selections
+        _put(f"--where {subset}", subsets[subset].setdefault("where", {}), column, value)
+    columns, labels = {}, {}
+    for text in args.column:
+        _put("--column", columns, *_split("--column", text, text.partition("=")))
+    for text in args.meaning or ():
+        _put("--meaning", labels, *_split("--meaning", text, text.rpartition("=")))
+    given = {name: getattr(args, name) for name in ("label", "task", "separator", "encoding", "header")}
+    return {"name": args.dataset, **given, "columns": columns, "labels": labels, "subsets": subsets}
 
 
-def _once(option, parts) -> dict[str, str]:
-    keys = [key for key, _ in parts]
-    if twice := [key for key in dict.fromkeys(keys) if keys.count(key) > 1]:
-        raise BoveError(f"{option}: {twice[0]!r} stands twice; give it once")
-    return dict(parts)
+def _put(option, found, key, value) -> None:
+    if key in found:
+        raise BoveError(f"{option}: {key!r} is repeated; give it once")
+    found[key] = value
 
 
 def _split(option, text, parts) -> tuple[str, str]:
@@ -426,18 +432,18 @@ def _split(option, text, parts) -> tuple[str, str]:
     return key, value
 
 
-def _subsets(arguments) -> list[tuple[str, str, str | None]]:
-    """Name, file and perhaps file of the gold of each subset."""
-    subsets: dict[str, tuple[str, str, str | None]] = {}
+def _subsets(arguments) -> dict[str, dict]:
+    """The files of each subset."""
+    subsets: dict[str, dict] = {}
     for name, *files in arguments:
         if len(files) not in (1, 2):
             raise BoveError(f"--subset {' '.join([name, *files])}: give NAME FILE or NAME FILE GOLD")
         if name in subsets or not name.strip() or name != " ".join(name.split()):
             raise BoveError(
-                f"--subset {name!r}: empty, spaced oddly, or given twice; give each subset its own name"
+                f"--subset {name!r}: empty, spaced oddly, or repeated; give each subset its own name"
             )
-        subsets[name] = (name, files[0], files[1] if len(files) == 2 else None)
-    return list(subsets.values())
+        subsets[name] = dict(zip(("input", "gold"), files, strict=False))
+    return subsets
 
 
 # `bove contamination`: what data sets share with those that choices were made on, and with the treebank.

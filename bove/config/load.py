@@ -17,7 +17,7 @@ import yaml
 
 from bove.errors import BoveError
 from bove.files import atomic_write, check_encoding
-from bove.text.pairs import check_datasets
+from bove.text.pairs import check_dataset
 
 # YAML texts to values, guided by the schema.
 #
@@ -371,7 +371,8 @@ def _cross_check(config: dict) -> None:
                     f"configuration: {section}.{key} is missing; {section}.source: {choice} needs it"
                 )
     check_encoding(config["treebank"]["encoding"], "configuration: treebank.encoding:")
-    check_datasets(config["datasets"])
+    for name, dataset in config["datasets"].items():
+        check_dataset(f"configuration: datasets.{name}", dataset)
     for system, files in config["bags"].items():
         for name in files:
             if name not in config["datasets"]:

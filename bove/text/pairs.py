@@ -117,17 +117,54 @@ def number_of(column: str) -> int | None:
     return int(column) if _NUMBER.fullmatch(column) else None
 
 
-def check_datasets(datasets: Mapping[str, Mapping]) -> None:
-    """See that the data sets of a resolved configuration can be read.
+def check_dataset(where: str, dataset: Mapping) -> None:
+    """See that the files of a data set can be read as it says.
+
+    Args:
+        where: what messages call it, such as "configuration: datasets.sts".
+        dataset: its block of a resolved configuration.
 
     Raises:
         BoveError: the first thing that makes no sense, with its key.
     """
-    for name, dataset in datasets.items():
-        where, form = f"configuration: datasets.{name}", Form.of(dataset)
-        form.check(where)
-        for subset, files in dataset["subsets"].items():
-            form.check_subset(f"{where}.subsets.{subset}", "gold" in files, files.get("where", {}))
+    form = Form.of(dataset)
+    form.check(where)
+    for subset, files in dataset["subsets"].items():
+        form.check_subset(f"{where}.subsets.{subset}", "gold" in files, files.get("where", {}))
+
+
+def read_dataset(path: str | Path) -> dict:
+    """A data set from a file of JSON: its block of a resolved configuration, and its name under `name`.
+
+    Files are paths there; `parses` and `development` are left out.
+
+    Raises:
+        BoveError: not JSON, or a key that is missing or of another type.
+    """
+    dataset = read_object(path, 1, "\n".join(line for _, line in read_lines(path)))
+    if not _is_dataset(dataset):
+        raise BoveError(
+            f"{path}: does not describe a data set; give what the workflow writes, or the options"
+        )
+    return dataset
+
+
+def _is_dataset(found: Mapping) -> bool:
+    texts = [found.get(key) for key in ("name", "label", "task", "separator", "encoding")]
+    maps, subsets = [found.get("columns"), found.get("labels", {})], found.get("subsets")
+    if not (isinstance(subsets, dict) and subsets):
+        return False
+    for files in subsets.values():
+        if not isinstance(files, dict):
+            return False
+        texts += [files.get("input"), files.get("gold", "")]
+        maps.append(files.get("where", {}))
+    return (
+        all(isinstance(text, str) for text in texts)
+        and all(isinstance(m, dict) and all(isinstance(v, str) for v in m.values()) for m in maps)
+        and found["task"] in TASKS
+        and isinstance(found.get("header"), bool | None)
+    )
 
 
 def _check_columns(where, columns) -> None:

@@ -1,6 +1,7 @@
 """`bove pairs`."""
 
 import json
+from pathlib import Path
 
 import pytest
 from pair_forms import words_of
@@ -62,6 +63,52 @@ def test_rows_of_one_file_are_shared_out_among_subsets(folder, capsys):
     assert "D some: 1 rows that `where` leaves out" in said and said.count("leaves out") == 1
 
 
+DATASET = {
+    "name": "d",
+    "label": "D",
+    "task": "similarity",
+    "columns": BY_NAME["columns"],
+    "separator": "\t",
+    "encoding": "utf-8",
+    "subsets": {"some": {"input": "one.tsv", "where": {"set": "A=B"}}},
+}
+
+
+def test_a_file_says_what_the_options_say(folder, monkeypatch):
+    start = ["pairs", "--dataset", "d", "--label", "D", *words_of("similarity", **BY_NAME)]
+    assert run(folder, start, "--subset some D/one.tsv --where some=set=A=B") == 0
+    expected = (folder / "pairs.jsonl").read_bytes()
+    monkeypatch.chdir(folder)
+    Path("d.json").write_text(json.dumps(DATASET, indent=1), encoding="utf-8")
+    assert main(["pairs", "--dataset-file", "d.json", "--output", "again.jsonl"]) == 0
+    assert Path("again.jsonl").read_bytes() == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        *(({key: None}, "d.json: does not describe a data set") for key in DATASET),
+        *(
+            ({key: value}, "d.json: does not describe a data set")
+            for key, value in (
+                ("task", "x"),
+                ("header", 1),
+                ("labels", {"x": 1}),
+                ("subsets", {"a": "x"}),
+                ("subsets", {"a": {"input": "x", "gold": 1}}),
+            )
+        ),
+        ({"header": False}, "datasets.d.columns: 'x' is a name, but header is false"),
+        ({"subsets": {"a": {"input": "none"}}}, "none: no such file"),
+    ],
+)
+def test_a_file_of_another_kind_is_refused(tmp_path, capsys, monkeypatch, change, message):
+    monkeypatch.chdir(tmp_path)
+    Path("d.json").write_text(json.dumps(DATASET | change), encoding="utf-8")
+    assert main(["pairs", "--dataset-file", "d.json", "--output", "pairs.jsonl"]) == 2
+    assert message in capsys.readouterr().err and not Path("pairs.jsonl").exists()
+
+
 @pytest.mark.parametrize(
     ("start", "line", "message"),
     [
@@ -71,20 +118,21 @@ def test_rows_of_one_file_are_shared_out_among_subsets(folder, capsys):
         (
             STS,
             "--subset one D/a.txt D/a.gs --subset one D/a.txt D/a.gs",
-            "'one': empty, spaced oddly, or given twice",
+            "'one': empty, spaced oddly, or repeated",
         ),
         (STS, "--subset one D/a.txt D/dev.jsonl", "dev.jsonl, line 1: "),
         (SNLI, "--subset dev D/a.txt", "neither a JSON object nor a header"),
         (SNLI, "--subset dev D/missing", "no such file"),
-        (STS, "--subset one D/a.txt --column first=1 --column first=2", "--column: 'first' stands twice"),
-        (SNLI, "--subset dev D/a.txt --meaning a=b --meaning a=c", "--meaning: 'a' stands twice"),
-        (STS, "--subset a D/a.txt --where a=1=x --where a=1=y", "--where a: '1' stands twice"),
+        (STS, "--subset one D/a.txt --column first=1 --column first=2", "--column: 'first' is repeated"),
+        (SNLI, "--subset dev D/a.txt --meaning a=b --meaning a=c", "--meaning: 'a' is repeated"),
+        (STS, "--subset a D/a.txt --where a=1=x --where a=1=y", "--where a: '1' is repeated"),
         (STS, "--subset one D/a.txt D/a.gs --where two=1=x", "--where: there is no subset 'two'"),
         (STS, "--subset one D/a.txt D/a.gs --where one=1", "--where one=1: something is missing"),
         (STS, "--subset one D/a.txt D/a.gs --column gold", "--column gold: something is missing"),
         (STS, "--subset one D/a.txt D/a.gs --meaning x=entailment", "datasets.sts.labels: a similarity task"),
         (STS, "--subset one D/a.txt D/a.gs --header", "datasets.sts.subsets.one.gold: its lines are those"),
         (SNLI, "--subset dev D/dev.jsonl --no-header", "datasets.snli.columns: 'sentence1' is a name"),
+        (STS, "", "--subset is missing"),
         (SNLI, "--subset dev D/dev.jsonl --encoding utf-16", "datasets.snli.encoding: 'utf-16': unknown"),
     ],
 )

@@ -1,5 +1,6 @@
 """Data sets that come along, and those of any columns: the plan, and what `bove pairs` makes of it."""
 
+import json
 import re
 import shlex
 
@@ -61,21 +62,20 @@ SHIPPED = {
 }
 
 
-def commands(checkout, *arguments):
-    """Words of the `bove pairs` commands that a dry run prints, by data set."""
+def datasets(checkout, *arguments):
+    """The descriptions of data sets that a dry run prints in its `bove pairs` commands, by name."""
     done = checkout.snakemake("--dry-run", "--printshellcmds", "--nocolor", *arguments)
     assert done.returncode == 0, done.stdout + done.stderr
-    lines = re.findall(r"^Shell command: bove (pairs .*)$", done.stdout + done.stderr, re.M)
-    found = [shlex.split(line) for line in lines]
-    return {words[words.index("--dataset") + 1]: words for words in found}
+    lines = re.findall(r"^Shell command: (printf .*); bove pairs ", done.stdout + done.stderr, re.M)
+    found = [json.loads(shlex.split(line)[2]) for line in lines]
+    return {dataset["name"]: dataset for dataset in found}
 
 
-def made(words, folder, monkeypatch, output):
-    """The pairs that a command makes, run in the folder."""
+def made(dataset, folder, monkeypatch, output):
+    """The pairs that `bove pairs` makes of a data set, run in the folder."""
     monkeypatch.chdir(folder)
-    words[words.index("--output") + 1] = str(output)
-    words[words.index("--log") + 1] = str(output.with_suffix(".log"))
-    assert main(words) == 0
+    path = write_file(output.with_suffix(".json"), json.dumps(dataset))
+    assert main(["pairs", "--dataset-file", path, "--output", str(output)]) == 0
     return read_pairs(output)
 
 
@@ -90,7 +90,7 @@ def test_the_data_sets_that_come_along_are_planned_and_their_files_are_read(chec
         expected |= counts
     path = write_file(tmp_path / "own.yaml", yaml.safe_dump(own))
     files = [f"config/datasets/{name}.yaml" for name in SHIPPED]
-    plan = commands(checkout, "--configfile", "config/config.yaml", *files, path)
+    plan = datasets(checkout, "--configfile", "config/config.yaml", *files, path)
     assert set(plan) == {"sts", "snli", *expected}
     for name, (count, scored) in expected.items():
         pairs = made(plan[name], checkout.folder, monkeypatch, tmp_path / f"{name}.jsonl")
@@ -108,7 +108,9 @@ def test_without_copies_they_are_fetched(checkout):
 
 
 def test_odd_columns_labels_and_values_reach_the_command_as_they_are_written(checkout, tmp_path, monkeypatch):
-    text = "to day|it's {x}|$HOME|id\nA cat sleeps|A cat's asleep|so it is|x=1\nA dog|A cat|*|x=1\n??|!|*|y\n"
+    text = (
+        "to day|it's {x}|$HOME|i=d\nA cat sleeps|A cat's asleep|so it is|x=1\nA dog|A cat|*|x=1\n??|!|*|y\n"
+    )
     entry = {
         "label": "Odd {label}",
         "task": "entailment",
@@ -117,11 +119,11 @@ def test_odd_columns_labels_and_values_reach_the_command_as_they_are_written(che
         "separator": "|",
         "encoding": "latin-1",
         "header": True,
-        "subsets": {"a": {"input": write_file(tmp_path / "odd.txt", text), "where": {"id": "x=1"}}},
+        "subsets": {"a": {"input": write_file(tmp_path / "odd.txt", text), "where": {"i=d": "x=1"}}},
     }
     path = write_file(tmp_path / "own.yaml", yaml.safe_dump({"datasets": {"odd": entry}}))
-    words = commands(checkout, "--configfile", "config/config.yaml", path)["odd"]
-    pairs = made(words, checkout.folder, monkeypatch, tmp_path / "odd.jsonl")
+    dataset = datasets(checkout, "--configfile", "config/config.yaml", path)["odd"]
+    pairs = made(dataset, checkout.folder, monkeypatch, tmp_path / "odd.jsonl")
     assert [(pair.label, pair.first, pair.second, pair.gold) for pair in pairs] == [
         ("Odd {label}", "A cat sleeps", "A cat's asleep", "entailment"),
         ("Odd {label}", "A dog", "A cat", "-"),

@@ -214,31 +214,28 @@ def stanza_options(options):
     )
 
 
-def subset_files(subset):
-    """The files of a subset: its pairs, and its gold where that has a file of its own."""
-    return [located(subset[key]) for key in sources.PAIR_FILES if key in subset]
-
-
 def dataset_files(name):
-    """Every file of a data set."""
+    """Every file of a data set: the pairs of each subset, and its gold where that has a file of its own."""
     subsets = CONFIG["datasets"][name]["subsets"].values()
-    return [file for subset in subsets for file in subset_files(subset)]
+    return [
+        located(subset[key])
+        for subset in subsets
+        for key in sources.PAIR_FILES
+        if key in subset
+    ]
 
 
-def dataset_flags(name):
-    """Command-line flags that name a data set, its task, how its files are laid out and the files of each subset."""
+def dataset_record(name):
+    """What `bove pairs --dataset-file` reads: a data set's layout and the files of its subsets, as one line of JSON."""
     dataset = CONFIG["datasets"][name]
-    words = ["--dataset", name, "--label", dataset["label"], "--task", dataset["task"]]
-    for flag, key in (("column", "columns"), ("meaning", "labels")):
-        words += [f"--{flag}={old}={new}" for old, new in dataset.get(key, {}).items()]
-    words += [f"--{key}={dataset[key]}" for key in ("separator", "encoding")]
-    if "header" in dataset:
-        words.append("--header" if dataset["header"] else "--no-header")
-    for subset, entry in dataset["subsets"].items():
-        words += ["--subset", subset, *subset_files(entry)]
-        where = entry.get("where", {}).items()
-        words += [f"--where={subset}={column}={value}" for column, value in where]
-    return shlex.join(words)
+    keys = ("label", "task", "columns", "labels", "separator", "encoding", "header")
+    subsets = {
+        subset: entry
+        | {key: located(entry[key]) for key in sources.PAIR_FILES if key in entry}
+        for subset, entry in dataset["subsets"].items()
+    }
+    layout = {key: dataset[key] for key in keys if key in dataset}
+    return json.dumps({"name": name, **layout, "subsets": subsets})
 
 
 def pair_files(name):

@@ -120,6 +120,7 @@ rule pairs:
         files=lambda wildcards: dataset_files(wildcards.dataset),
     output:
         pairs=f"{RUN}/pairs/{{dataset}}.jsonl",
+        dataset=f"{RUN}/pairs/{{dataset}}.json",
     log:
         f"{RUN}/logs/pairs/{{dataset}}.log",
     benchmark:
@@ -131,10 +132,11 @@ rule pairs:
         mem_mb=needs(1000, 5, "files"),
         runtime=needs(10, 0.2, "files"),
     params:
-        dataset=lambda wildcards: dataset_flags(wildcards.dataset),
+        dataset=lambda wildcards: dataset_record(wildcards.dataset),
         code=code_of("pairs"),
     shell:
-        "bove pairs {params.dataset} --output {output.pairs:q} --log {log:q}"
+        "printf '%s\\n' {params.dataset:q} > {output.dataset:q}; "
+        "bove pairs --dataset-file {output.dataset:q} --output {output.pairs:q} --log {log:q}"
 
 
 rule parse:
