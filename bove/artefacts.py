@@ -1,4 +1,4 @@
-"""Binary artefacts: safetensors files that carry a format name and a version beside their arrays.
+"""The one reader and writer of safetensors files, each with a format name and a version beside its arrays.
 
 Layout of a safetensors file: the header's length as a little-endian 64-bit number, a JSON header, the raw
 arrays one after another. Arrays are written widest element first, so each lies on a multiple of its
@@ -7,39 +7,82 @@ element size and can be mapped as it is. The same content always gives the same 
 
 import itertools
 import json
+import math
 import mmap
+import os
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from bove.errors import BoveError
-from bove.files import atomic_write, check_file, encoded
+from bove.files import atomic_path, check_file, encoded
 
 VERSION = "1"
 _CODES = {
-    "float16": "F16",
-    "float32": "F32",
-    "float64": "F64",
-    "int8": "I8",
-    "int16": "I16",
-    "int32": "I32",
-    "int64": "I64",
-    "uint8": "U8",
-    "uint16": "U16",
-    "uint32": "U32",
-    "uint64": "U64",
-    "bool": "BOOL",
-}
+    "float16": "F16", "float32": "F32", "float64": "F64", "int8": "I8", "int16": "I16", "int32": "I32",
+    "int64": "I64", "uint8": "U8", "uint16": "U16", "uint32": "U32", "uint64": "U64", "bool": "BOOL",
+}  # fmt: skip
 _DTYPES = {code: np.dtype(name).newbyteorder("<") for name, code in _CODES.items()}
 
 
-def layout(
-    format: str, shapes: Mapping[str, tuple[np.dtype, tuple[int, ...]]], metadata: Mapping[str, str]
-) -> tuple[bytes, list[str]]:
-    """Header bytes of a file, and the order in which its arrays' raw bytes must follow.
+class Writer:
+    """The open file of `create`: each array is filled piece by piece, or through a map.
+
+    Args:
+        stream: the file, opened for reading and writing.
+        header: the file's first bytes.
+        places: dtype, shape and first byte of each array.
+    """
+
+    def __init__(self, stream: IO[bytes], header: bytes, places: Mapping[str, tuple]):
+        self._stream, self._places = stream, places
+        self._next = {name: start for name, (_, _, start) in places.items()}
+        self._maps: list[mmap.mmap] = []
+        ends = (start + dtype.itemsize * math.prod(shape) for dtype, shape, start in places.values())
+        size = max(ends, default=len(header))
+        # a full disk shows here, and not as a fault of a page
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(stream.fileno(), 0, size)
+        else:
+            stream.truncate(size)
+        stream.write(header)
+
+    def put(self, name: str, values: np.ndarray | bytes | memoryview) -> None:
+        """Write the next values of an array, or their raw bytes, after those that were put before."""
+        if isinstance(values, np.ndarray):
+            values = np.ascontiguousarray(values, self._places[name][0]).reshape(-1).view(np.uint8).data
+        self._stream.seek(self._next[name])
+        self._stream.write(values)
+        self._next[name] += len(values)
+
+    def map(self, name: str) -> np.ndarray:
+        """An array to be filled in any order before the block of `create` ends."""
+        self._stream.flush()
+        dtype, shape, start = self._places[name]
+        self._maps.append(mmap.mmap(self._stream.fileno(), 0))
+        return np.ndarray(shape, dtype, self._maps[-1], start)
+
+    def sync(self) -> None:
+        """Have the disk hold all that was written."""
+        for mapped in self._maps:
+            mapped.flush()
+        self._stream.flush()
+        os.fsync(self._stream.fileno())
+
+
+@contextmanager
+def create(
+    path: str | Path,
+    format: str,
+    shapes: Mapping[str, tuple[np.dtype, tuple[int, ...]]],
+    metadata: Mapping[str, str],
+) -> Iterator[Writer]:
+    """Write a file whose arrays come in pieces; it appears whole at the end of the block, or not at all.
 
     Args:
         format: name of the format, such as "bove-graphs".
@@ -47,59 +90,68 @@ def layout(
         metadata: further strings to store; "format" and "version" are added.
 
     Raises:
-        BoveError: half a surrogate pair in one of these.
+        BoveError: half a surrogate pair in one of these, or the file cannot be written.
     """
     for text in metadata.values():
         encoded(text)
-    order = sorted(shapes, key=lambda name: (-np.dtype(shapes[name][0]).itemsize, name))
     header: dict = {"__metadata__": dict(sorted({"version": VERSION, **metadata, "format": format}.items()))}
-    start = 0
-    for name in order:
-        dtype, shape = np.dtype(shapes[name][0]), shapes[name][1]
-        end = start + dtype.itemsize * int(np.prod(shape, dtype=np.int64))
+    places, start = {}, 0
+    for name in sorted(shapes, key=lambda name: (-np.dtype(shapes[name][0]).itemsize, name)):
+        dtype, shape = np.dtype(shapes[name][0]).newbyteorder("<"), tuple(map(int, shapes[name][1]))
+        places[name] = (dtype, shape, start)
+        end = start + dtype.itemsize * math.prod(shape)
         header[name] = {"dtype": _CODES[dtype.name], "shape": list(shape), "data_offsets": [start, end]}
         start = end
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
-    return struct.pack("<Q", len(text)) + text, order
+    first = 8 + len(text)
+    places = {name: (dtype, shape, first + start) for name, (dtype, shape, start) in places.items()}
+    with atomic_path(path) as temporary, open(temporary, "r+b") as stream:
+        writer = Writer(stream, struct.pack("<Q", len(text)) + text, places)
+        yield writer
+        writer.sync()
 
 
 def save(
     path: str | Path, format: str, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]
 ) -> None:
-    """Write arrays and metadata atomically; see `layout` for the arguments."""
-    header, order = layout(format, {name: (a.dtype, a.shape) for name, a in arrays.items()}, metadata)
-    with atomic_write(path, "wb") as stream:
-        stream.write(header)
-        for name in order:
-            array = arrays[name]
-            array = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-            stream.write(array.reshape(-1).view(np.uint8).data)
+    """Write whole arrays and metadata; see `create`."""
+    shapes = {name: (array.dtype, array.shape) for name, array in arrays.items()}
+    with create(path, format, shapes, metadata) as writer:
+        for name, array in arrays.items():
+            writer.put(name, array)
 
 
 def load(
     path: str | Path, format: str, required: Iterable[str] = ()
 ) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """Read a file whole: its arrays (writable copies) and its metadata.
-
-    Raises:
-        BoveError: the file is missing, damaged, not of this format, of another version, or lacks one of the
-            `required` arrays.
-    """
+    """Read a file whole: its arrays (writable copies) and its metadata; see `open_mapped`."""
     arrays, metadata = open_mapped(path, format, required)
     return {name: array.copy() for name, array in arrays.items()}, metadata
 
 
 def open_mapped(
-    path: str | Path, format: str, required: Iterable[str] = ()
+    path: str | Path, format: str, required: Iterable[str] = (), foreign: bool = False
 ) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """Map a file: read-only arrays whose pages are read when touched, and its metadata.
 
+    Args:
+        format: the format that it must have.
+        required: names of arrays that it must hold.
+        foreign: whether a file without a format of this package will do too.
+
     Raises:
-        BoveError: as in `load`.
+        BoveError: the file is missing, damaged, of another format or version, or lacks an array.
     """
-    path = Path(path)
-    metadata = _check(path, format)
+    metadata = read_metadata(path)
+    found, version = metadata.get("format", ""), metadata.get("version")
+    if found != format and not (foreign and not found.startswith("bove-")):
+        raise BoveError(f"{path}: holds {found or 'an unnamed format'}, not {format}; give the right file")
+    if found == format and version != VERSION:
+        raise BoveError(
+            f"{path}: {format} version {version}, but this program reads version {VERSION}; make the file "
+            f"again"
+        )
     with open(path, "rb") as stream:
         raw = np.frombuffer(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
     (length,) = struct.unpack("<Q", raw[:8].tobytes())
@@ -117,23 +169,14 @@ def open_mapped(
     return arrays, metadata
 
 
-def _check(path: Path, format: str) -> dict[str, str]:
-    """Metadata of a sound file of this format; BoveError for anything else."""
+def read_metadata(path: str | Path) -> dict[str, str]:
+    """What a sound file of any format says of itself; BoveError where it is missing or damaged."""
     check_file(path)
     try:
         with safe_open(path, framework="numpy") as stream:
-            metadata = stream.metadata() or {}
+            return stream.metadata() or {}
     except (SafetensorError, OSError) as e:
-        raise BoveError(f"{path}: not a {format} file, or a damaged one ({e}); make it again") from e
-    found = metadata.get("format")
-    if found != format:
-        raise BoveError(f"{path}: holds {found or 'an unnamed format'}, not {format}; give the right file")
-    if metadata.get("version") != VERSION:
-        raise BoveError(
-            f"{path}: {format} version {metadata.get('version')}, but this program reads version {VERSION}; "
-            f"make the file again"
-        )
-    return metadata
+        raise BoveError(f"{path}: not a safetensors file, or a damaged one ({e}); make it again") from e
 
 
 def pack_words(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:

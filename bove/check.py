@@ -591,13 +591,9 @@ def check_vocabulary(report: Report) -> None:
 
 def check_arrays(report: Report) -> None:
     """Fill in a report on a safetensors file. Raises BoveError where it is damaged or not a run's."""
-    from safetensors import SafetensorError, safe_open
+    from bove.artefacts import read_metadata
 
-    try:
-        with safe_open(report.path, framework="numpy") as stream:
-            name = (stream.metadata() or {}).get("format", "")
-    except (SafetensorError, OSError) as e:
-        raise BoveError(f"{report.path}: a damaged safetensors file ({e}); make it again") from e
+    name = read_metadata(report.path).get("format", "")
     if name not in _ARRAYS:
         raise BoveError(
             f"{report.path}: a safetensors file of {name or 'an unnamed format'}, which no stage reads by "

@@ -55,7 +55,7 @@ def test_wrong_files_are_refused_in_one_sentence(tmp_path):
         ("a", "bove-other", "holds bove-test, not bove-other"),
         ("old", "bove-test", "version 0, but this program reads version 1"),
         ("foreign", "bove-test", "holds an unnamed format"),
-        ("cut", "bove-test", "not a bove-test file, or a damaged one"),
+        ("cut", "bove-test", "not a safetensors file, or a damaged one"),
         ("missing", "bove-test", "no such file"),
         (".", "bove-test", "is a folder"),
     ):

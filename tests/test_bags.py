@@ -73,7 +73,7 @@ def test_the_safetensors_package_reads_the_file(tmp_path):
 def test_an_opened_file_is_mapped_and_tells_what_made_it(tmp_path):
     write(tmp_path / "b.safetensors")
     bags = Bags.open(tmp_path / "b.safetensors")
-    assert isinstance(bags.vectors, np.memmap)
+    assert not bags.vectors.flags.writeable and not bags.vectors.flags.owndata
     assert (bags.system, bags.model_hash) == ("bove", "abc")
     assert bags.ids == tuple(IDS)
     assert bags["deft-00001.2"].shape == (0, 3)
@@ -181,8 +181,8 @@ GOOD = {
         ({"ids": None}, {}, "has no 'ids'"),
         ({}, {"format": "bove-graphs", "version": "1"}, "holds bove-graphs, not bove-bags"),
         ({}, {"format": "bove-bags", "version": "9"}, "bove-bags version 9"),
-        ({"vectors": np.zeros(6, np.float32)}, {}, "'vectors' is F32 with 1 axes"),
-        ({"vectors": np.zeros((3, 2), np.int64)}, {}, "'vectors' is I64"),
+        ({"vectors": np.zeros(6, np.float32)}, {}, "'vectors' is float32 with 1 axes"),
+        ({"vectors": np.zeros((3, 2), np.int64)}, {}, "'vectors' is int64"),
         ({"offsets": np.array([0.0, 1, 3])}, {}, "'offsets' is float64"),
         ({"offsets": np.array([0, 1, 4])}, {}, "the offsets end with 4, but there are 3 vectors"),
         ({"offsets": np.array([0, 4, 3])}, {}, "the offsets fall from 4 to 3 at bag 1"),

@@ -7,76 +7,41 @@ bag a sentence, in order. Files from elsewhere may have vectors of 2, 4 or 8 byt
 `write_bags` writes one from arrays.
 """
 
-import json
-import math
-import mmap
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
 
-from bove.artefacts import VERSION, layout, pack_lines
+from bove import artefacts
 from bove.errors import BoveError
-from bove.files import atomic_path, check_file
-
-# What a file of bags must hold: the checks and the parts of reading one (see `bove.bags`).
 
 FORMAT = "bove-bags"
-_FLOATS = {"F16": np.dtype("<f2"), "F32": np.dtype("<f4"), "F64": np.dtype("<f8")}
 
 
-def check_format(path: Path, metadata: dict[str, str]) -> None:
-    """Raise BoveError for another format of this package; files from elsewhere need not name theirs."""
-    found, version = metadata.get("format", ""), metadata.get("version", "")
-    if found.startswith("bove-") and found != FORMAT:
-        raise BoveError(f"{path}: holds {found}, not {FORMAT}; give the output of `bove infer`")
-    if found == FORMAT and version != VERSION:
-        raise BoveError(
-            f"{path}: {FORMAT} version {version}, but this program reads {VERSION}; infer the bags again"
-        )
-
-
-def small_tensors(path: Path, stream: safe_open) -> dict[str, np.ndarray]:
-    """All but the vectors, with an index where the file has none; BoveError for what can be none of them."""
-    names = set(stream.keys())
-    missing = {"vectors", "offsets", "ids"} - names
-    if missing:
+def _checked_arrays(path: Path, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays, with an index where the file has none; BoveError for another shape or type."""
+    if missing := {"vectors", "offsets", "ids"} - arrays.keys():
         raise BoveError(
             f"{path}: has no '{min(missing)}', so holds no bags; a file of bags has vectors, offsets and ids"
         )
-    tensors = {name: stream.get_tensor(name) for name in ("offsets", "index", "ids") if name in names}
-    for name, array in tensors.items():
-        kinds = "u" if name == "ids" else "iu"
+    vectors = arrays["vectors"]
+    if vectors.dtype.kind != "f" or vectors.ndim != 2:
+        raise BoveError(
+            f"{path}: 'vectors' is {vectors.dtype} with {vectors.ndim} axes; give floats in two"
+        )
+    for name in ("offsets", "index", "ids"):
+        array, kinds = arrays.get(name, np.zeros(0, np.uint8)), "u" if name == "ids" else "iu"
         if array.ndim != 1 or array.dtype.kind not in kinds or (name == "ids" and array.itemsize != 1):
             raise BoveError(
                 f"{path}: '{name}' is {array.dtype} with {array.ndim} axes; give whole numbers in one"
             )
-    tensors.setdefault("index", np.arange(max(len(tensors["offsets"]) - 1, 0)))
-    for name in ("offsets", "index"):
-        tensors[name] = tensors[name].astype(np.int64)
-    return tensors
+    found = {"index": np.arange(max(len(arrays["offsets"]) - 1, 0)), **arrays}
+    return found | {name: found[name].astype(np.int64) for name in ("offsets", "index")}
 
 
-def map_vectors(path: Path) -> np.ndarray:
-    """[N, r], mapped read-only, of a file whose header is sound; BoveError for another shape or type."""
-    with open(path, "rb") as stream:
-        length = int.from_bytes(stream.read(8), "little")
-        entry = json.loads(stream.read(length))["vectors"]
-    shape, dtype = tuple(entry["shape"]), entry["dtype"]
-    if dtype not in _FLOATS or len(shape) != 2:
-        raise BoveError(
-            f"{path}: 'vectors' is {dtype} with {len(shape)} axes; give {', '.join(_FLOATS)} with 2"
-        )
-    if math.prod(shape) == 0:
-        return np.zeros(shape, _FLOATS[dtype])
-    return np.memmap(path, _FLOATS[dtype], "r", 8 + length + entry["data_offsets"][0], shape)
-
-
-def check_layout(path: Path, tensors: dict[str, np.ndarray]) -> None:
+def _check_layout(path: Path, tensors: dict[str, np.ndarray]) -> None:
     """Raise BoveError where offsets do not cut the vectors into bags, or the index names none of these."""
     offsets, index, n_vectors = tensors["offsets"], tensors["index"], len(tensors["vectors"])
     if not len(offsets) or offsets[0] != 0:
@@ -100,7 +65,7 @@ def check_layout(path: Path, tensors: dict[str, np.ndarray]) -> None:
         )
 
 
-def unpack_ids(path: Path, blob: np.ndarray, count: int) -> tuple[str, ...]:
+def _unpack_ids(path: Path, blob: np.ndarray, count: int) -> tuple[str, ...]:
     """The `count` sentence ids; BoveError where there are others."""
     try:
         text = blob.tobytes().decode("utf-8")
@@ -117,15 +82,6 @@ def unpack_ids(path: Path, blob: np.ndarray, count: int) -> tuple[str, ...]:
     if len(set(ids)) != count:
         raise BoveError(f"{path}: a sentence id stands twice; give each sentence its own")
     return ids
-
-
-# Bags of vectors in one safetensors file: read mapped, written in any order.
-#
-# The file holds `offsets` [B + 1] and `index` [S] int64, `vectors` [N, r] float32, and `ids`, the S
-# sentence ids as UTF-8 bytes joined by a newline. Bag b is vectors[offsets[b] : offsets[b + 1]] and
-# sentence s has bag index[s], so sentences that are alike share one. A file without `index` has one
-# bag a sentence, in order. Files from elsewhere may have vectors of 2, 4 or 8 bytes and need no metadata;
-# `write_bags` writes one from arrays.
 
 
 class Bags:
@@ -146,7 +102,7 @@ class Bags:
         self.vectors = tensors["vectors"]
         self.offsets = tensors["offsets"]
         self.index = tensors["index"]
-        self.ids = unpack_ids(path, tensors["ids"], len(self.index))
+        self.ids = _unpack_ids(path, tensors["ids"], len(self.index))
         self.system = metadata.get("system", "")
         self.model_hash = metadata.get("model_hash", "")
         self.metadata = metadata
@@ -158,19 +114,9 @@ class Bags:
         Raises BoveError where the file is missing, damaged, or holds something else.
         """
         path = Path(path)
-        check_file(path)
-        try:
-            with safe_open(path, framework="numpy") as stream:
-                metadata = stream.metadata() or {}
-                check_format(path, metadata)
-                tensors = small_tensors(path, stream)
-        # A type that NumPy lacks, such as bfloat16, is one of the last two.
-        except (SafetensorError, OSError, AttributeError, TypeError) as e:
-            raise BoveError(
-                f"{path}: not a safetensors file, or a damaged one ({e}); infer the bags again"
-            ) from e
-        tensors["vectors"] = map_vectors(path)
-        check_layout(path, tensors)
+        arrays, metadata = artefacts.open_mapped(path, FORMAT, foreign=True)
+        tensors = _checked_arrays(path, arrays)
+        _check_layout(path, tensors)
         return cls(path, tensors, metadata)
 
     @property
@@ -254,16 +200,18 @@ class BagWriter:
         self._path = path
         self.offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         self._shape = (int(self.offsets[-1]), int(rank))
-        blob = pack_lines(ids)
-        self._small = {"offsets": self.offsets, "index": index, "ids": blob}
+        self._small = {"offsets": self.offsets, "index": index, "ids": artefacts.pack_lines(ids)}
         self._metadata = {**(more or {}), "system": system, "model_hash": model_hash}
         self._filled = lengths == 0
 
     def __enter__(self) -> "BagWriter":
+        shapes = {name: (array.dtype, array.shape) for name, array in self._small.items()}
+        shapes["vectors"] = (np.dtype(np.float32), self._shape)
         with ExitStack() as stack:
-            temporary = stack.enter_context(atomic_path(self._path))
-            self._stream = stack.enter_context(open(temporary, "r+b"))
-            self._allocate()
+            writer = stack.enter_context(artefacts.create(self._path, FORMAT, shapes, self._metadata))
+            for name, array in self._small.items():
+                writer.put(name, array)
+            self._vectors = writer.map("vectors")
             self._stack = stack.pop_all()
         return self
 
@@ -289,30 +237,7 @@ class BagWriter:
         with self._stack:
             if not self._filled.all():
                 raise ValueError(f"{int((~self._filled).sum())} bags were not filled")
-            self._map.flush()
-            self._map = None
-            os.fsync(self._stream.fileno())
         return None
-
-    def _allocate(self) -> None:
-        """Write all but the vectors, and reserve their room: a full disk shows here, not at a page fault."""
-        shapes = {name: (array.dtype, array.shape) for name, array in self._small.items()}
-        shapes["vectors"] = (np.dtype(np.float32), self._shape)
-        header, order = layout(FORMAT, shapes, self._metadata)
-        sizes = {name: dtype.itemsize * math.prod(shape) for name, (dtype, shape) in shapes.items()}
-        stream = self._stream
-        _reserve(stream.fileno(), len(header) + sum(sizes.values()))
-        stream.write(header)
-        for name in order:
-            if name == "vectors":
-                start = stream.tell()
-                stream.seek(sizes[name], os.SEEK_CUR)
-            else:
-                array = self._small[name]
-                stream.write(array.astype(array.dtype.newbyteorder("<")).tobytes())
-        stream.flush()
-        self._map = mmap.mmap(stream.fileno(), 0)
-        self._vectors = np.ndarray(self._shape, np.dtype("<f4"), self._map, start)
 
 
 def write_bags(path: str | Path, bags: Mapping[str, np.ndarray], system: str = "") -> None:
@@ -340,7 +265,7 @@ def write_bags(path: str | Path, bags: Mapping[str, np.ndarray], system: str = "
                 f"the bag of '{name}' has vectors of {other} dimensions, that of '{first}' of {rank}; "
                 f"give all the same"
             )
-    pack_lines(list(arrays))
+    artefacts.pack_lines(list(arrays))
     lengths = [len(array) for array in arrays.values()]
     with BagWriter(path, list(arrays), lengths, np.arange(len(arrays)), rank, system, "") as writer:
         for b, array in enumerate(arrays.values()):
@@ -368,10 +293,3 @@ def _checked(name: str, bag) -> np.ndarray:
             f"the bag of '{name}' holds a value that is not finite in single precision; repair it"
         )
     return array
-
-
-def _reserve(handle: int, size: int) -> None:
-    if hasattr(os, "posix_fallocate"):
-        os.posix_fallocate(handle, 0, size)
-    else:
-        os.truncate(handle, size)

@@ -5,7 +5,6 @@ index: `keys`, the sorted 64-bit hashes of the words, with `rows`, the row of ea
 """
 
 import hashlib
-import os
 import tempfile
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
@@ -264,34 +263,22 @@ def _repeated(blob, offsets, ordered_keys, order) -> np.ndarray:
 
 
 def _assemble(path, arrays, blob, scratch, dimensions, drop, ends, metadata) -> None:
-    """Write header and arrays; words come from the blob, vectors from the scratch file, less the drop."""
+    """Write all arrays; words come from the blob, vectors from the scratch file, less the drop."""
     size = len(ends) - 1
-    runs = list(zip([0, *(drop + 1).tolist()], [*drop.tolist(), size], strict=True))
     shapes = {name: (values.dtype, values.shape) for name, values in arrays.items()}
     shapes["vectors"] = (np.dtype("<f4"), (size - len(drop), dimensions))
     shapes["words"] = (np.dtype("u1"), (int(arrays["word_offsets"][-1]),))
-    header, order = artefacts.layout(FORMAT, shapes, metadata)
-    with open(path, "wb") as stream:
-        stream.write(header)
-        for name in order:
-            if name in arrays:
-                stream.write(np.ascontiguousarray(arrays[name]).view(np.uint8).data)
-                continue
-            for start, end in runs:
-                if name == "words":
-                    stream.write(memoryview(blob)[ends[start] : ends[end]])
-                else:
-                    _copy(scratch, stream, 4 * dimensions * start, 4 * dimensions * (end - start))
-        stream.flush()
-        os.fsync(stream.fileno())
-
-
-def _copy(source, target, start: int, length: int) -> None:
-    source.seek(start)
-    while length:
-        piece = source.read(min(length, 1 << 24))
-        target.write(piece)
-        length -= len(piece)
+    with artefacts.create(path, FORMAT, shapes, metadata) as writer:
+        for name, values in arrays.items():
+            writer.put(name, values)
+        for start, end in zip([0, *(drop + 1).tolist()], [*drop.tolist(), size], strict=True):
+            writer.put("words", memoryview(blob)[ends[start] : ends[end]])
+            scratch.seek(4 * dimensions * start)
+            left = 4 * dimensions * (end - start)
+            while left:
+                piece = scratch.read(min(left, 1 << 24))
+                writer.put("vectors", piece)
+                left -= len(piece)
 
 
 # Word vectors trained on raw text, for whoever has no pretrained ones.

@@ -233,7 +233,7 @@ def test_damaged_and_foreign_files_are_refused(tmp_path):
     whole = path.read_bytes()
     for part in (whole[:-3], whole[:20], b"", b"[]"):
         path.write_bytes(part)
-        with pytest.raises(BoveError, match="not a bove-graphs file, or a damaged one"):
+        with pytest.raises(BoveError, match="not a safetensors file, or a damaged one"):
             load_graphs(path)
     artefacts.save(path, "bove-bags", {}, {})
     with pytest.raises(BoveError, match="holds bove-bags, not bove-graphs"):

@@ -212,7 +212,7 @@ def test_the_same_source_gives_the_same_bytes(load, tmp_path):
 
 def test_another_file_is_refused(tmp_path):
     (tmp_path / "x").write_bytes(binary())
-    with pytest.raises(BoveError, match="not a bove-vectors file"):
+    with pytest.raises(BoveError, match="not a safetensors file"):
         WordVectors.open(tmp_path / "x")
     with pytest.raises(BoveError, match="no such file"):
         WordVectors.open(tmp_path / "y")
