@@ -3,7 +3,6 @@
 import codecs
 import hashlib
 import json
-import math
 import os
 import re
 import zipfile
@@ -22,7 +21,7 @@ from bove.api.readers import numbered_graphs, numbered_rows
 from bove.config import sources
 from bove.config.load import check_part, load, resolve, summary
 from bove.config.variants import SCHEMA, check_sources, schema, variants
-from bove.errors import BoveError
+from bove.errors import BoveError, finite
 from bove.evaluate.statistics import Bootstrap
 from bove.files import Oddities, note, open_bytes, read_lines, refuse_utf_16
 from bove.text.conll import read_sentences
@@ -270,10 +269,7 @@ def _config(lines) -> str | None:
 
 
 def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text)) and "_" not in text
-    except ValueError:
-        return False
+    return finite(text) is not None and "_" not in text
 
 
 # Checking configurations, with the files of pairs that they describe.
@@ -656,9 +652,7 @@ def _bags(report) -> None:
     }
     empty = int((sizes[found.index] == 0).sum())
     report.oddities.update({"sentences without vectors": empty} if empty else {})
-    for start in range(0, len(found.vectors), 1 << 16):
-        if not np.isfinite(found.vectors[start : start + (1 << 16)]).all():
-            raise BoveError(f"{report.path}: vectors that are not finite; infer the bags again")
+    found.check_finite()
 
 
 _ARRAYS: dict[str, tuple[str, Callable[[Report], None]]] = {

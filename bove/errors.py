@@ -1,4 +1,8 @@
-"""The error class and the warning class that a user sees."""
+"""The error class and the warning class that a user sees, and what several messages have in common."""
+
+import math
+from collections.abc import Iterable
+from typing import Any
 
 
 def visible(text: str) -> str:
@@ -24,3 +28,28 @@ class BoveError(Exception):
 
 class BoveWarning(UserWarning):
     """Something that the user of the Python interface should know, which stops nothing."""
+
+
+def similar(word: str, known: Iterable[str]) -> str:
+    """The question "did you mean X? " where one of the known words is much like this one, else ""."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, list(known), n=1)
+    return f"did you mean {close[0]}? " if close else ""
+
+
+def finite(value: Any) -> float | None:
+    """The finite number that a text or a number stands for; None where there is none."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def check_finite(values: Any, where: str, advice: str) -> None:
+    """Raise BoveError where an array has a value that is not finite."""
+    import numpy as np
+
+    if not np.isfinite(values).all():
+        raise BoveError(f"{where} holds a value that is not finite; {advice}")

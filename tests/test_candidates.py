@@ -78,7 +78,7 @@ def test_every_key_of_the_model_and_its_trainers_has_one_place():
         ({"grid": {"alpha": [[1, 2], 3]}}, "select: alpha: [1, 2] is no single value; list each value"),
         ({"grid": {"alpha": [None, 3]}}, "select: alpha: None is no single value"),
         ({"points": [{"als": {"tolerance": 1}}]}, "select: als: no key of model; allowed: trainer, alpha"),
-        ({"grid": {"alpha": [float("inf")]}}, "select.grid.alpha[0]: inf is no finite number"),
+        ({"grid": {"alpha": [float("inf")]}}, "select.grid.alpha[0]: inf is not a finite number"),
         ({"grid": {"alpah": [1]}}, "select: alpah: no key of model; did you mean alpha? allowed: trainer"),
         ({"grid": {"als.tolerance": [1]}}, "select: als.tolerance: no key of model; did you mean tolerance?"),
         ({"grid": {"a/../b": [1]}}, "select: a/../b: no key of model;"),

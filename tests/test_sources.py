@@ -77,11 +77,11 @@ def test_files_that_the_run_does_not_read_may_be_missing(config):
         ({"vectors": {"file": "source:vectros"}}, "vectors.file: no source 'vectros'; there are: none"),
         (
             {"vectors": {"file": "source:vectros"}, "sources": {"vectors": {"file": "vectors.bin"}}},
-            "vectors.file: no source 'vectros'; did you mean 'vectors'? there are: vectors",
+            "vectors.file: no source 'vectros'; did you mean vectors? there are: vectors",
         ),
         (
             {"vectors": {"file": "source:c/raw"}, "sources": {"c": {"sentences": 100}}},
-            "vectors.file: source 'c' has no file 'raw'; did you mean 'raw.txt'? there are: treebank/train",
+            "vectors.file: source 'c' has no file 'raw'; did you mean raw.txt? there are: treebank/train",
         ),
         (
             {"vectors": {"file": "source:c/z.txt"}, "sources": {"c": ARCHIVE}},

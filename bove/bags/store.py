@@ -15,9 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from bove import artefacts
-from bove.errors import BoveError
+from bove.errors import BoveError, check_finite
 
 FORMAT = "bove-bags"
+_BLOCK = 1 << 16  # rows that are looked at together
 
 
 def _checked_arrays(path: Path, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -28,9 +29,7 @@ def _checked_arrays(path: Path, arrays: dict[str, np.ndarray]) -> dict[str, np.n
         )
     vectors = arrays["vectors"]
     if vectors.dtype.kind != "f" or vectors.ndim != 2:
-        raise BoveError(
-            f"{path}: 'vectors' is {vectors.dtype} with {vectors.ndim} axes; give floats in two"
-        )
+        raise BoveError(f"{path}: 'vectors' is {vectors.dtype} with {vectors.ndim} axes; give floats in two")
     for name in ("offsets", "index", "ids"):
         array, kinds = arrays.get(name, np.zeros(0, np.uint8)), "u" if name == "ids" else "iu"
         if array.ndim != 1 or array.dtype.kind not in kinds or (name == "ids" and array.itemsize != 1):
@@ -156,9 +155,24 @@ class Bags:
             return np.asarray(self.vectors[self.offsets[b] : self.offsets[b + 1]], np.float32)
 
     def check_finite(self, rows: slice = slice(None)) -> None:
-        """BoveError where one of the vectors, or of some rows of them, is not finite."""
-        if not np.isfinite(self.vectors[rows]).all():
-            raise BoveError(f"{self.path}: holds a value that is not finite; look at what made it")
+        """BoveError where one of the vectors, or of some rows of them, is not finite in single precision."""
+        first, end, _ = rows.indices(len(self.vectors))
+        for start in range(first, end, _BLOCK):
+            with np.errstate(over="ignore"):
+                block = self.vectors[start : min(start + _BLOCK, end)].astype(np.float32, copy=False)
+            if not (finite := np.isfinite(block).all(axis=1)).all():
+                b = int(np.searchsorted(self.offsets, start + int(np.argmin(finite)), "right")) - 1
+                names = [self.ids[s] for s in np.flatnonzero(self.index == b)[:1]]
+                of = f"the bag of sentence '{names[0]}'" if names else f"bag {b}"
+                raise BoveError(
+                    f"{self.path}: {of} holds a value that is not finite in single precision; "
+                    f"look at what made it"
+                )
+
+    def finite_bag(self, b: int) -> np.ndarray:
+        """[n, r] float32, the vectors of bag b; BoveError where one is not finite."""
+        self.check_finite(slice(self.offsets[b], self.offsets[b + 1]))
+        return self.bag(b)
 
     def __getitem__(self, sentence_id: str) -> np.ndarray:
         """[n, r] float32, the vectors of a sentence; BoveError where the file has no such sentence."""
@@ -288,8 +302,5 @@ def _checked(name: str, bag) -> np.ndarray:
         )
     with np.errstate(over="ignore"):
         array = array.astype(np.float32)
-    if not np.isfinite(array).all():
-        raise BoveError(
-            f"the bag of '{name}' holds a value that is not finite in single precision; repair it"
-        )
+    check_finite(array, f"the bag of '{name}'", "repair it; bags are kept in single precision")
     return array

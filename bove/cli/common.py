@@ -8,7 +8,6 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from tqdm import tqdm
 
 from bove.config.variants import Run, defaults
 from bove.embedder import Embedder, Settings
-from bove.errors import BoveError
+from bove.errors import BoveError, similar
 from bove.factor.graphs import GraphCorpus
 from bove.factor.inference import SOLVERS, Options
 from bove.factor.model import Model
@@ -389,9 +388,8 @@ def trees_of(path: str, ids: Sequence[str] | None, count: int) -> list[Sentence]
             found[tree.id] = tree
     for name in ids:
         if name not in found:
-            close = get_close_matches(name, seen, n=1)
-            hint = f" did you mean {close[0]}?" if close else " ids are the trees' sent_id"
-            raise BoveError(f"{path}: no tree has id {name!r};{hint}")
+            hint = similar(name, seen) or "ids are the trees' sent_id"
+            raise BoveError(f"{path}: no tree has id {name!r}; {hint}")
         if seen[name] > 1:
             raise BoveError(f"{path}: {seen[name]} trees have id {name!r}; give each its own")
     return [found[name] for name in ids]

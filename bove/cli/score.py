@@ -8,7 +8,6 @@ import io
 import json
 import logging
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -61,7 +60,7 @@ def run_score(args) -> None:
     values, empty = {}, {}
     for name, bags in opened.items():
         first, second = sides[name]
-        alignments = score_pairs(first, second, _checked(bags), pairs[0].task)
+        alignments = score_pairs(first, second, bags.finite_bag, pairs[0].task)
         values[name] = np.full(len(pairs), np.nan)
         values[name][scored] = alignments.values
         empty[name] = np.zeros(len(pairs), bool)
@@ -133,22 +132,6 @@ def _lengths(opened: dict[str, Bags], sides: dict, scored: np.ndarray) -> np.nda
         bags_of = np.array(sides[name], np.int64).T
         lengths[scored] = np.maximum(lengths[scored], np.diff(bags.offsets)[bags_of])
     return lengths
-
-
-def _checked(bags: Bags) -> Callable[[int], np.ndarray]:
-    """The bags' reader, which refuses values that are not finite."""
-
-    def bag(b: int) -> np.ndarray:
-        vectors = bags.bag(b)
-        if not np.isfinite(vectors).all():
-            sentence = bags.ids[int(np.flatnonzero(bags.index == b)[0])]
-            raise BoveError(
-                f"{bags.path}: the bag of sentence '{sentence}' holds a value that is not finite; "
-                f"in single precision; look at what made it"
-            )
-        return vectors
-
-    return bag
 
 
 def _log(name: str, alignments: Alignments) -> None:

@@ -8,14 +8,13 @@ too. How YAML becomes values is in `bove.config_text`.
 import math
 import re
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from bove.errors import BoveError
+from bove.errors import BoveError, similar
 from bove.files import atomic_write, check_encoding
 from bove.text.pairs import check_dataset
 
@@ -260,7 +259,7 @@ def fill(value: Any, schema: dict, where: str) -> Any:
     for kind in _kinds(schema):
         value = _coerce(value, kind)
     if isinstance(value, float) and not math.isfinite(value):
-        raise BoveError(f"configuration: {where}: {value} is no finite number")
+        raise BoveError(f"configuration: {where}: {value} is not a finite number")
     return value
 
 
@@ -319,9 +318,7 @@ def _coerce(value: Any, kind: str) -> Any:
 
 
 def _unknown(key: str, known: Iterable[str], what: str = "unknown key") -> str:
-    close = get_close_matches(key, known, n=1)
-    hint = f" did you mean {close[0]}?" if close else ""
-    return f"{what};{hint} allowed: {', '.join(known)}"
+    return f"{what}; {similar(key, known)}allowed: {', '.join(known)}"
 
 
 def _explain(error) -> str:
@@ -332,9 +329,9 @@ def _explain(error) -> str:
         missing = ", ".join(key for key in rule if key not in value)
         return f"configuration: {where}: {missing} is missing; add it"
     if error.validator == "enum":
-        close = get_close_matches(str(value), [str(option) for option in rule], n=1)
-        hint = f" did you mean {close[0]}?" if close else ""
-        return f"configuration: {where}: {shown} is not allowed;{hint} allowed: {', '.join(map(str, rule))}"
+        options = list(map(str, rule))
+        hint = similar(str(value), options)
+        return f"configuration: {where}: {shown} is not allowed; {hint}allowed: {', '.join(options)}"
     if error.validator in _RULES:
         return f"configuration: {where}: {shown} is not allowed; allowed: {_RULES[error.validator]} {rule}"
     if error.validator == "anyOf":

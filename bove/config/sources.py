@@ -15,12 +15,11 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from bove.errors import BoveError
+from bove.errors import BoveError, similar
 from bove.files import atomic_path, atomic_write, sha256
 
 # Where the files that a configuration names lie: local paths, downloads, or the built-in corpus.
@@ -150,9 +149,7 @@ def _check_source(config: dict, key: str, value: str) -> None:
 
 
 def _options(name: str, known) -> str:
-    close = get_close_matches(name, known, n=1)
-    hint = f" did you mean {close[0]!r}?" if close else ""
-    return f"{hint} there are: {', '.join(known) or 'none'}"
+    return f" {similar(name, known)}there are: {', '.join(known) or 'none'}"
 
 
 # Downloads that are checked by hash, tried again where they fail, and written whole or not at all.

@@ -10,13 +10,12 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from bove.config import sources
 from bove.config.load import fill, load, load_schema, merge, resolve
-from bove.errors import BoveError
+from bove.errors import BoveError, similar
 
 # The candidates of `select`: what a run's model is chosen from, and on which data sets.
 
@@ -92,9 +91,8 @@ def _check_key(key: str, known: Mapping) -> None:
             f"give each value under ablations, or under compare"
         )
     if key not in known:
-        close = get_close_matches(key, allowed, n=1)
-        hint = f" did you mean {close[0]}?" if close else ""
-        raise BoveError(f"configuration: select: {key}: no key of model;{hint} allowed: {', '.join(allowed)}")
+        hint = similar(key, allowed)
+        raise BoveError(f"configuration: select: {key}: no key of model; {hint}allowed: {', '.join(allowed)}")
 
 
 def _single(key: str, value: Any, schema: dict) -> Any:

@@ -609,13 +609,7 @@ def _sentences(first: Bags, second: Bags) -> Iterator[tuple[np.ndarray, np.ndarr
     for name in first:
         vectors = []
         for bags in (first, second):
-            bag = bags[name].astype(np.float64)
-            if not np.isfinite(bag).all():
-                raise BoveError(
-                    f"{bags.path}: the bag of sentence '{name}' holds a value that is not finite; "
-                    f"look at the model and infer the bags again"
-                )
-            vectors.append(bag)
+            vectors.append(bags.finite_bag(bags.bag_of(name)).astype(np.float64))
         a, b = vectors
         norms = np.stack([np.linalg.norm(a, axis=1), np.linalg.norm(b, axis=1)])
         zero = norms == 0

@@ -1,7 +1,6 @@
 """From scores to results: one value for each subset and system, and what sums up a data set's subsets."""
 
 import csv
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from bove.errors import BoveError
+from bove.errors import BoveError, finite
 from bove.evaluate.metrics import METRICS, evaluate
 from bove.files import atomic_write, check_file
 
@@ -179,15 +178,8 @@ def _check(path, scores: Scores) -> None:
         if not np.isfinite(values[scores.scored]).all():
             raise BoveError(f"{path}: a scored pair has no score by '{system}'; {_AGAIN}")
     for name, gold, scored in zip(scores.ids, scores.gold, scores.scored, strict=True):
-        if scored and (gold is None or (scores.task == "similarity" and not _is_number(gold))):
+        if scored and (gold is None or (scores.task == "similarity" and finite(gold) is None)):
             raise BoveError(f"{path}: pair '{name}' is scored, but its gold is {gold!r}; {_AGAIN}")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
 
 
 # From scores to results: one value for each subset and system, and what sums up a data set's subsets.

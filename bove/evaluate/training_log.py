@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
-from bove.errors import BoveError
+from bove.errors import BoveError, finite
 from bove.evaluate.plots import Curve
 from bove.evaluate.tables import ABSENT, markdown_table
 from bove.files import csv_rows
@@ -113,11 +113,7 @@ def _columns(header: Sequence[str], term: str) -> list[str]:
 def _number(where: str, cell: str, needed: bool) -> float | None:
     if not cell.strip() and not needed:
         return None
-    try:
-        value = float(cell)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
+    if (value := finite(cell)) is None:
         raise BoveError(f"{where} is {cell!r}, not a finite number; make the file again")
     return value
 

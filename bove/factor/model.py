@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from bove import artefacts
-from bove.errors import BoveError
+from bove.errors import BoveError, check_finite, finite
 from bove.factor.graphs import GraphCorpus
 
 # Relation matrices as factors: R_k ≈ U_k V_kᵀ, the singular values split evenly.
@@ -211,8 +210,8 @@ class Model:
             raise BoveError(f"{path}: the model's content does not match its hash; train it again")
         if not (model._fits() and model._is_told()):
             raise BoveError(f"{path}: a model whose parts do not fit together; train it again")
-        if not all(np.isfinite(array).all() for array in model._arrays().values()):
-            raise BoveError(f"{path}: a model with values that are not finite; train it again")
+        for array in model._arrays().values():
+            check_finite(array, f"{path}: the model", "train it again")
         return model
 
     def _fits(self) -> bool:
@@ -242,13 +241,10 @@ class Model:
     def weight(self, name: str) -> float:
         """What a weight of the loss, alpha or lambda_E, was in training; BoveError where that is not told."""
         value = self.hyperparameters.get(name)
-        try:
-            number = math.nan if isinstance(value, bool | str) else float(value)
-        except (TypeError, ValueError, OverflowError):
-            number = math.nan
-        if not 0 <= number < math.inf:
+        number = None if isinstance(value, bool | str) else finite(value)
+        if number is None or number < 0:
             raise BoveError(
-                f"the model's {name} is {value!r}, no number of at least 0; train the model again"
+                f"the model's {name} is {value!r}, not a number of at least 0; train the model again"
             )
         return number
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from scipy.linalg import eigh
 
-from bove.errors import BoveError
+from bove.errors import BoveError, check_finite
 from bove.factor.parallel import Batch, Peers, Workers
 from bove.factor.steps import RStep, apply, r_step, right_hand_side
 
@@ -228,8 +228,7 @@ def p_step_l1(WE, G, lambda_P, P, frozen, workers: Workers) -> tuple[np.ndarray,
     Returns:
         P, the most iterations that a block took, the largest residual of a row.
     """
-    if not np.isfinite(G).all():
-        raise BoveError("P-step: its matrix is not finite; raise lambda_P")
+    check_finite(G, "P-step: its matrix", "raise lambda_P")
     G = np.asarray(G, np.float64)
     bound = float(np.linalg.eigvalsh(G)[-1]) * (1 + 1e-9)
     new = np.where(frozen[:, None], P, 0)
@@ -299,8 +298,7 @@ def largest_eigenvalue(E: np.ndarray, batches: Sequence[Batch], workers: Workers
 
     little = 1e-3
     of_one = image(one)
-    if not np.isfinite(of_one).all():
-        raise BoveError("R-step: its matrix is not finite; raise lambda_E or train with dtype float64")
+    check_finite(of_one, "R-step: its matrix", "raise lambda_E or train with dtype float64")
     Y, best = of_one / np.linalg.norm(of_one), np.inf
     for _ in range(BOUND_ITERATIONS):
         AY = image(Y)

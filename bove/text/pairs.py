@@ -1,7 +1,6 @@
 r"""Sentence pairs, and the file `pairs.jsonl` that the later stages read."""
 
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
-from bove.errors import BoveError
+from bove.errors import BoveError, finite
 from bove.files import Number, check_encoding, check_text, read_lines, read_object
 from bove.text.conll import SENT_ID, Sentence, blocks, first_comment, read_sentences
 
@@ -252,12 +251,8 @@ def _check_pair(path, number, pair) -> None:
 
 
 def _is_score(gold) -> bool:
-    if gold is None or isinstance(gold, bool) or not isinstance(gold, int | float):
-        return gold is None
-    try:
-        return math.isfinite(gold)
-    except OverflowError:  # an integer beyond all floats
-        return False
+    number = isinstance(gold, int | float) and not isinstance(gold, bool) and finite(gold) is not None
+    return gold is None or number
 
 
 # Files of sentence pairs, such as those of STS and SNLI, read as a `Form` says.
@@ -371,8 +366,8 @@ def read_score(path: str | Path, number: int, cell: str) -> float | None:
     cell = cell.strip(" \t")
     if not cell:
         return None
-    score = float(cell) if _SCORE.fullmatch(cell) else math.nan
-    if not math.isfinite(score):
+    score = finite(cell) if _SCORE.fullmatch(cell) else None
+    if score is None:
         raise BoveError(
             f"{path}, line {number}: {_cut(cell)} is no score; write a number, or nothing for none"
         )

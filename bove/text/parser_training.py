@@ -7,7 +7,6 @@ input gives equal weights.
 """
 
 import contextlib
-import difflib
 import io
 import random
 import tempfile
@@ -16,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bove.errors import BoveError
+from bove.errors import BoveError, similar
 from bove.text import parser as parsing
 from bove.text import tokens
 from bove.text.conll import Sentence
@@ -119,8 +118,7 @@ def find_options(kind: str, preset: str, changes: Sequence[str] = ()) -> dict[st
         if key.startswith(_RESERVED):
             raise BoveError(f"option {key!r} of Stanza's {kind} is set by bove itself; leave it out")
         if key not in known:
-            close = difflib.get_close_matches(key, known, 1)
-            hint = f"did you mean {close[0]}?" if close else "see Stanza's documentation"
+            hint = similar(key, known) or "see Stanza's documentation"
             raise BoveError(f"option {key!r}: Stanza's {kind} has none of that name; {hint}")
         changed[key] = _value(kind, key, value.strip(), switch=known[key].nargs == 0)
     options = {key: value for key, value in options.items() if key not in changed} | changed

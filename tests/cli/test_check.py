@@ -250,7 +250,7 @@ def test_a_model_that_is_not_finite_can_not_be_used(tmp_path, capsys):
     found.properties[0, 0] = np.nan
     Model(**{name: getattr(found, name) for name in found.__dataclass_fields__}).save(tmp_path / "nan")
     assert main(["check", str(tmp_path / "nan")]) == 2
-    assert "a model with values that are not finite" in capsys.readouterr().out
+    assert "the model holds a value that is not finite" in capsys.readouterr().out
 
 
 def test_models_of_stanza_are_told_apart(tmp_path, capsys):

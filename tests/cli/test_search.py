@@ -123,4 +123,5 @@ def test_bags_with_values_that_are_not_finite_are_refused(tmp_path, capsys, bad)
     words = [word for option, name in files.items() for word in (option, str(tmp_path / name))]
     assert main(["search", *words]) == 2
     said = capsys.readouterr()
-    assert said.out == "" and f"{tmp_path / 'bad'}: holds a value that is not finite" in said.err
+    said_of = f"{tmp_path / 'bad'}: the bag of sentence 'a' holds a value that is not finite"
+    assert said.out == "" and said_of in said.err
