@@ -166,8 +166,8 @@ def test_the_wheel_has_every_module_and_file_that_installed_commands_read(instal
 USE = """
 import sys, bove
 assert not {"numpy", "sklearn", "yaml"} & set(sys.modules), "import bove is not instant"
-import bove.runs
-print(bove.__file__, bove.runs.defaults()["inference"]["solver"])
+import bove.config.variants
+print(bove.__file__, bove.config.variants.defaults()["inference"]["solver"])
 graph = bove.Graph([["a:1"], ["a:2"]], [["x", 0, 1]])
 (bag,) = bove.BoVE(rank=2, lambda_P=0.01, lambda_E=0.01).fit_transform([graph])
 assert bag.shape == (2, 2)

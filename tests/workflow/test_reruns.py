@@ -165,7 +165,7 @@ def test_what_changes_no_result_reruns_nothing(finished):
         finished.edited(
             "bove/factor/steps.py", r"\nimport numpy as np\n", "\n\n# arrays\nimport numpy as np\n"
         ),
-        finished.edited("bove/config.py", r"\Z", "\n\nCHANGED = 1\n"),
+        finished.edited("bove/factor/als.py", r"\Z", "\n\nUNUSED = 1\n"),
         finished.edited("workflow/rules/train.smk", r"\A#", "# Here is"),
         finished.edited("environment.yml", r"\A#", "# Note:"),
     ):
@@ -226,15 +226,21 @@ def test_a_setting_reruns_what_depends_on_it(finished, setting, expected):
 
 
 @pytest.mark.parametrize(
-    ("module", "expected"),
+    ("path", "old", "new", "expected"),
     [
-        ("bove/evaluate/alignment.py", AFTER_INFERENCE),
-        ("bove/factor/als.py", {"train_als": 1, **AFTER_TRAINING}),
-        ("bove/text/parser_accuracy.py", {"evaluate_parser": 1, "overview": 1, "pages": 1}),
+        ("bove/evaluate/alignment.py", r"\Z", "\n\nprint()\n", AFTER_INFERENCE),
+        ("bove/factor/als.py", r"\Z", "\n\nprint()\n", {"train_als": 1, **AFTER_TRAINING}),
+        # one of the stages of a file
+        (
+            "bove/cli/parse.py",
+            r"def run_evaluate_parser.*\n",
+            r"\g<0>    print()\n",
+            {"evaluate_parser": 1, "overview": 1, "pages": 1},
+        ),
     ],
 )
-def test_changed_code_reruns_the_stages_that_use_it(finished, module, expected):
-    with finished.edited(module, r"\Z", "\n\nCHANGED = 1\n"):
+def test_changed_code_reruns_the_stages_that_use_it(finished, path, old, new, expected):
+    with finished.edited(path, old, new):
         assert finished.planned() == expected
 
 
