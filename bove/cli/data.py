@@ -17,7 +17,7 @@ from bove.cli.common import (
     write_notes,
 )
 from bove.config.sources import fetch
-from bove.demo.corpus import write
+from bove.demo import SENTENCES, write
 from bove.errors import BoveError
 from bove.evaluate.contamination import (
     contamination_page,
@@ -84,23 +84,20 @@ def run_fetch(args) -> None:
 
 # `bove demo`: write the built-in corpus.
 
-MINIMUM = 10
-
 
 def register_demo(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the stage."""
     parser.add_argument(
-        "--seed", type=int, required=True, help="the same seed gives the same files, byte for byte"
+        "--sentences",
+        type=int,
+        required=True,
+        help=f"sentences of the training treebank, the first of {SENTENCES}",
     )
-    parser.add_argument("--sentences", type=int, required=True, help="sentences of the training treebank")
     parser.add_argument("--output", required=True, help="folder that gets treebank/, raw.txt, sts/ and snli/")
 
 
 def run_demo(args: argparse.Namespace) -> None:
     """Write the files and log how many rows each has."""
-    if args.sentences < MINIMUM:
-        raise BoveError(f"--sentences: {args.sentences} is too few; ask for {MINIMUM} or more")
-    for path, count in write(args.output, args.seed, args.sentences).items():
+    for path, count in write(args.output, args.sentences).items():
         log.info("%s/%s: %d", args.output, path, count)
 
 

@@ -19,6 +19,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from bove import demo
 from bove.errors import BoveError, similar
 from bove.files import atomic_path, atomic_write, sha256
 
@@ -74,21 +75,6 @@ def members(source: dict) -> list[str]:
     return [PurePosixPath(member).name for member in source.get("members", ())]
 
 
-def corpus_files() -> list[str]:
-    """The files of the built-in corpus, within its folder."""
-    from bove.demo.pairs import SETS
-
-    pairs = [f"sts/STS.{part}.{name}.txt" for name in SETS for part in ("input", "gs")]
-    return [
-        "treebank/train.conll09",
-        "treebank/dev.conll09",
-        "raw.txt",
-        *pairs,
-        "snli/dev.jsonl",
-        "snli/test.jsonl",
-    ]
-
-
 def outputs(name: str, source: dict) -> list[str]:
     """The paths that a download leaves: its members in a folder, or one file."""
     return [f"{DOWNLOADS}/{name}/{file}" for file in members(source)] or [f"{DOWNLOADS}/{name}"]
@@ -141,7 +127,7 @@ def _check_source(config: dict, key: str, value: str) -> None:
     source = config["sources"][name]
     if kind(source) == "file":
         return
-    files = corpus_files() if kind(source) == "sentences" else members(source)
+    files = demo.FILES if kind(source) == "sentences" else members(source)
     if files and rest not in files:
         raise BoveError(f"configuration: {key}: source {name!r} has no file {rest!r};{_options(rest, files)}")
     if rest and not files:

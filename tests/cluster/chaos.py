@@ -3,7 +3,7 @@
     python tests/cluster/chaos.py --kills 50 --seed 1
     python tests/cluster/chaos.py --kills 20 --slurm
 
-Each round gives the finished run another seed, so that every stage is due again beside the results of before.
+Each round changes seed, corpus and labels, so that every stage is due again beside the results of before.
 The run is killed in each stage in turn, at a random moment of the stage's usual length, and started again;
 then it runs to its end. What Snakemake asks for after a kill (`--unlock`) is done, as a person would, and
 with Slurm sometimes `scancel`; nothing else is. After each kill every result must be that of a finished run,
@@ -227,7 +227,8 @@ def main() -> int:
 
 def play(chaos: Chaos, kills: int) -> int:
     """Rounds of all stages, until there are so many kills; the exit code."""
-    settings = [("--config", f"seed={seed}") for seed in (1, 2)]
+    changed = ("seed=2", "sources={corpus: {sentences: 299}}", "datasets={sts: {label: Changed}}")
+    settings = [("--config", "seed=1"), ("--config", *changed)]
     ways, rounds = [*WAYS, *([JOB] if chaos.cluster else [])], 0
     try:
         for words in settings:

@@ -155,12 +155,13 @@ def installed(tmp_path_factory):
 
 def test_the_wheel_has_every_module_and_file_that_installed_commands_read(installed):
     _, names = installed
-    kept = {".py", ".pyi", ".yaml", ".typed"}
+    kept = {".py", ".pyi", ".yaml", ".typed", ".xz"}
     files = [path for path in (ROOT / "bove").rglob("*") if path.suffix in kept or path.name == "py.typed"]
     assert {path.relative_to(ROOT).as_posix() for path in files} == {
         n for n in names if n.startswith("bove/")
     }
     assert {"bove/py.typed", "bove/__init__.pyi", "bove/config/config.schema.yaml"} <= names
+    assert "bove/demo/corpus.tar.xz" in names
 
 
 USE = """

@@ -13,6 +13,7 @@ from snakemake_interface_executor_plugins.settings import DeploymentMethod
 ROOT = Path(workflow.current_basedir).parent.parent
 sys.path.insert(0, str(ROOT))
 
+from bove import demo
 from bove.bags.shards import SENTENCES, ShardCounts
 from bove.cli.cache import cache_folder
 from bove.cli.main import code

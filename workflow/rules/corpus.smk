@@ -30,7 +30,7 @@ for name, source in used_sources(VARIANTS).items():
 
 rule demo:
     output:
-        files=expand(f"{RUN}/data/{{file}}", file=sources.corpus_files()),
+        files=expand(f"{RUN}/data/{{file}}", file=demo.FILES),
     log:
         f"{RUN}/logs/demo.log",
     benchmark:
@@ -47,11 +47,10 @@ rule demo:
             for source in CONFIG["sources"].values()
             if "sentences" in source
         ),
-        seed=CONFIG["seed"],
         folder=folder,
         code=code_of("demo"),
     shell:
-        "bove demo --sentences {params.sentences} --seed {params.seed} --output {params.folder:q} --log {log:q}"
+        "bove demo --sentences {params.sentences} --output {params.folder:q} --log {log:q}"
 
 
 rule vocabulary:
