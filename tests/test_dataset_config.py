@@ -54,7 +54,7 @@ def test_what_is_left_out_is_as_in_sts_or_snli(tmp_path):
             "columns: 'frist' is not allowed; did you mean first? allowed: first, second",
         ),
         ("columns: {first: 1}", "columns: second is missing; add it"),
-        ("columns: {first: 0, second: 2}", "columns.first: is 0; columns are numbered from 1"),
+        ("columns: {first: 0, second: 2}", "columns.first: '0' is not allowed"),
         ("columns: {first: 2, second: 2}", "columns: first and second are one column; give each its own"),
         ("columns: [1, 2]", "columns: [1, 2] has the wrong type; allowed: object"),
         (

@@ -41,9 +41,8 @@ from bove.text.pairs import (
     read_pairs,
     write_pairs,
 )
-from bove.text.tokens import LOOKUP
 from bove.text.vectors import WordVectors, convert, train
-from bove.text.vocabulary import UNKNOWN_RELATION, Vocabulary, build
+from bove.text.vocabulary import UNKNOWN_RELATION, VARIANTS, Vocabulary, build
 
 # `bove fetch`: download a file, or members of an archive, checked by hash.
 
@@ -130,7 +129,7 @@ def register_vocabulary(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--lookup",
         nargs="+",
-        choices=LOOKUP,
+        choices=tuple(VARIANTS),
         required=True,
         help="forms under which a word is looked up, in order",
     )

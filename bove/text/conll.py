@@ -17,12 +17,7 @@ from typing import IO, NamedTuple
 from bove.errors import BoveError
 from bove.files import note, read_lines
 
-# What keeps a sentence's heads from being one tree.
-#
-# Heads number tokens from 1; 0 is the root and None no head. Nothing here recurs, so a sentence may have
-# any
-# length.
-
+# Kinds of oddity: what keeps a sentence's heads from being one tree, and what is only counted.
 NO_HEAD = "tokens without a head"
 OUT_OF_RANGE = "heads beyond the sentence"
 NEGATIVE = "negative heads"
@@ -30,74 +25,24 @@ SELF_LOOP = "tokens that head themselves"
 CYCLE = "sentences with a cycle"
 NO_ROOT = "sentences without a root"
 TWO_ROOTS = "sentences with several roots"
-
-
-def oddities(heads: Sequence[int | None]) -> Iterator[tuple[str, int]]:
-    """(kind, token from 0) of everything that keeps the heads from being one tree."""
-    if not heads:
-        return
-    for token, head in enumerate(heads):
-        if head is None:
-            yield NO_HEAD, token
-        elif head < 0:
-            yield NEGATIVE, token
-        elif head > len(heads):
-            yield OUT_OF_RANGE, token
-        elif head == token + 1:
-            yield SELF_LOOP, token
-    roots = heads.count(0)
-    if roots == 0:
-        yield NO_ROOT, 0
-    elif roots > 1:
-        yield TWO_ROOTS, heads.index(0, heads.index(0) + 1)
-    token = _first_in_cycle(heads)
-    if token is not None:
-        yield CYCLE, token
-
-
-def _first_in_cycle(heads) -> int | None:
-    """A token (from 0) that is its own ancestor through another one, if there is any."""
-    seen = [0] * (len(heads) + 1)
-    for start in range(1, len(heads) + 1):
-        token = start
-        while token and 0 < token <= len(heads) and not seen[token]:
-            seen[token] = start
-            token = heads[token - 1]
-        if token and 0 < token <= len(heads) and seen[token] == start and heads[token - 1] != token:
-            return token - 1
-    return None
-
-
-# CoNLL-2009 and CoNLL-U files as streams of sentences.
-#
-# CoNLL-2009 columns: ID FORM LEMMA PLEMMA POS PPOS FEAT PFEAT HEAD PHEAD DEPREL PDEPREL, then any number of
-# columns about predicates, which are not read. CoNLL-U columns: ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL
-# DEPS MISC; its multiword ranges (1-2) and empty nodes (8.1) are no tokens. Cells are separated by tabs
-# alone.
-# A line that starts with `#` is a comment: a row starts with its number. Sentences end at blank lines,
-# lines at
-# \n or \r\n.
-
-# Kinds of oddity that are only counted; what keeps a sentence from being a tree is in bove.text.trees.
 NO_TAG = "tokens without a tag"
 NO_LABEL = "tokens with a head but no label"
-REPEATED_ID = "sentence ids that stood before"
+REPEATED_ID = "repeated sentence ids"
 NO_TOKENS = "sentences without tokens"
 INNER_COMMENT = "comments inside a sentence"
 RANGE = "multiword ranges (no tokens)"
 EMPTY_NODE = "empty nodes (no tokens)"
 
 SENT_ID = re.compile(r"#[ \t]*sent_id[ \t]*=[ \t]*(.*?)[ \t]*$")
-_NUMBER = re.compile(r"-?[0-9]{1,18}$")
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
 _COUNT = re.compile(r"[1-9][0-9]{0,17}")
-_RANGE = re.compile(r"[0-9]+-[0-9]+$")
-_EMPTY_NODE = re.compile(r"[0-9]+\.[0-9]+$")
+_NO_TOKEN = re.compile(r"[0-9]+([-.])[0-9]+")
 Line = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence and its dependencies; all tuples hold one entry a token.
+    """A sentence and its dependencies; all tuples hold one entry per token.
 
     Attributes:
         id: name of the sentence.
@@ -140,7 +85,7 @@ def read_sentences(
     A sentence is named by its `sent_id` comment, or else numbered from 1. A block of comments with a
     `sent_id` and no rows is an empty sentence. A CoNLL-U token's tag is its XPOS, or its UPOS where there is
     none. A head beyond the sentence or below 0 becomes -1; cycles, self-loops and any number of roots stay.
-    An id may stand twice.
+    An id may be repeated.
 
     Args:
         path: the file, gzip or not.
@@ -155,7 +100,9 @@ def read_sentences(
     if columns not in ("gold", "predicted"):
         raise BoveError(f"columns {columns!r}: unknown; choose gold or predicted")
     counts = Counter() if counts is None else counts
-    layout, number, tokens, headed, ids = None, 0, 0, False, _Ids()
+    layout, number, tokens, headed = None, 0, 0, False
+    seen: set[str] = set()  # ids; those before the first name are 1 to `unnamed`, and need no memory
+    unnamed = 0
     for comments, rows in blocks(path, encoding, counts):
         place, name = first_comment(SENT_ID, comments)
         if not rows and name is None:
@@ -163,9 +110,14 @@ def read_sentences(
         if rows and layout is None:
             layout = _find_layout(path, *rows[0], columns)
         number += 1
-        if ids.stood(name, number):
-            note(counts, REPEATED_ID, place or rows[0][0])
-        sentence = _sentence(path, name or str(number), rows, layout, counts, strict)
+        own = name or str(number)
+        if name or seen:
+            if own in seen or (_COUNT.fullmatch(own) and int(own) <= unnamed):
+                note(counts, REPEATED_ID, place or rows[0][0])
+            seen.add(own)
+        else:
+            unnamed = number
+        sentence = _sentence(path, own, rows, layout, counts, strict)
         if not sentence.forms:
             note(counts, NO_TOKENS, rows[0][0] if rows else place)
         tokens += len(sentence.forms)
@@ -176,24 +128,6 @@ def read_sentences(
             f"{path}: none of its {tokens} tokens has a head in the {columns} columns; "
             f"parse the file first, or choose the other columns"
         )
-
-
-class _Ids:
-    """The ids of a file's sentences; those before the first name are 1, 2, … and need no memory."""
-
-    def __init__(self) -> None:
-        self._seen: set[str] = set()
-        self._unnamed = 0
-
-    def stood(self, name: str | None, number: int) -> bool:
-        """Whether an earlier sentence has the id of this one, which is its number where it has no name."""
-        if not (name or self._seen):
-            self._unnamed = number
-            return False
-        own = name or str(number)
-        stood = own in self._seen or bool(_COUNT.fullmatch(own) and int(own) <= self._unnamed)
-        self._seen.add(own)
-        return stood
 
 
 def first_comment(pattern: re.Pattern, comments: Sequence[Line]) -> tuple[int, str | None]:
@@ -265,9 +199,9 @@ def _sentence(path, name, rows, layout, counts, strict) -> Sentence:
             wanted = f"{layout.name}, which the file is by its first row, has {layout.width}"
             raise _row_error(path, number, line, wanted)
         if cells[0] != str(len(forms) + 1):
-            kind = _kind_of_no_token(cells[0]) if layout is _CONLLU else None
-            if kind:
-                note(counts, kind, number)
+            found = _NO_TOKEN.fullmatch(cells[0])
+            if found and layout is _CONLLU:
+                note(counts, RANGE if found[1] == "-" else EMPTY_NODE, number)
                 continue
             raise BoveError(
                 f"{path}, line {number}: token number {cells[0]!r} where {len(forms) + 1} was due; number "
@@ -278,11 +212,19 @@ def _sentence(path, name, rows, layout, counts, strict) -> Sentence:
             raise BoveError(f"{path}, line {number}: an empty cell; write _ for a value that is not known")
         forms.append(cells[1])
         tags.append(tag)
-        heads.append(_head(path, number, cells[layout.head]))
+        head = cells[layout.head]
+        if head != "_" and not _NUMBER.fullmatch(head):
+            raise BoveError(
+                f"{path}, line {number}: head {head!r} is not a number; write 0 for the root, _ for none"
+            )
+        heads.append(None if head == "_" else int(head))
         relations.append(cells[layout.relation])
         lines.append(number)
-    for kind, token in _missing(tags, heads, relations):
-        note(counts, kind, lines[token])
+    for line, tag, head, label in zip(lines, tags, heads, relations, strict=True):
+        if tag == "_":
+            note(counts, NO_TAG, line)
+        if head and label == "_":
+            note(counts, NO_LABEL, line)
     for kind, token in oddities(heads):
         note(counts, kind, lines[token])
         if strict:
@@ -292,28 +234,42 @@ def _sentence(path, name, rows, layout, counts, strict) -> Sentence:
     return Sentence(name, tuple(forms), tuple(tags), kept, tuple(relations))
 
 
-def _kind_of_no_token(cell) -> str | None:
-    return RANGE if _RANGE.match(cell) else EMPTY_NODE if _EMPTY_NODE.match(cell) else None
+def oddities(heads: Sequence[int | None]) -> Iterator[tuple[str, int]]:
+    """(kind, token from 0) of everything that keeps the heads from being one tree.
+
+    Heads number tokens from 1; 0 is the root and None no head. A sentence may have any length.
+    """
+    if not heads:
+        return
+    for token, head in enumerate(heads):
+        if head is None:
+            yield NO_HEAD, token
+        elif head < 0:
+            yield NEGATIVE, token
+        elif head > len(heads):
+            yield OUT_OF_RANGE, token
+        elif head == token + 1:
+            yield SELF_LOOP, token
+    roots = heads.count(0)
+    if roots == 0:
+        yield NO_ROOT, 0
+    elif roots > 1:
+        yield TWO_ROOTS, heads.index(0, heads.index(0) + 1)
+    if (token := _first_in_cycle(heads)) is not None:
+        yield CYCLE, token
 
 
-def _missing(tags, heads, relations) -> Iterator[tuple[str, int]]:
-    """(kind, token from 0) of tags and labels that are not known."""
-    if "_" in tags:
-        yield from ((NO_TAG, token) for token, tag in enumerate(tags) if tag == "_")
-    if "_" in relations:
-        for token, (head, label) in enumerate(zip(heads, relations, strict=True)):
-            if head and label == "_":
-                yield NO_LABEL, token
-
-
-def _head(path, number, cell) -> int | None:
-    if cell == "_":
-        return None
-    if not _NUMBER.match(cell):
-        raise BoveError(
-            f"{path}, line {number}: head {cell!r} is no number; write 0 for the root, _ for none"
-        )
-    return int(cell)
+def _first_in_cycle(heads) -> int | None:
+    """A token (from 0) that is its own ancestor through another one, if there is any."""
+    seen = [0] * (len(heads) + 1)
+    for start in range(1, len(heads) + 1):
+        token = start
+        while token and 0 < token <= len(heads) and not seen[token]:
+            seen[token] = start
+            token = heads[token - 1]
+        if token and 0 < token <= len(heads) and seen[token] == start and heads[token - 1] != token:
+            return token - 1
+    return None
 
 
 def write_conllu(stream: IO[str], sentence: Sentence, text: str = "", comments: Sequence[str] = ()) -> None:
@@ -333,7 +289,7 @@ def write_conllu(stream: IO[str], sentence: Sentence, text: str = "", comments: 
     cells = (*sentence.forms, *sentence.tags, *sentence.relations, sentence.id)
     for cell in cells:
         if not cell or any(mark in cell for mark in "\t\r\n"):
-            raise BoveError(f"sentence {sentence.id!r}: {cell!r} can not stand in a CoNLL-U cell; repair it")
+            raise BoveError(f"sentence {sentence.id!r}: {cell!r} cannot stand in a CoNLL-U cell; repair it")
     if sentence.id != sentence.id.strip(" "):
         raise BoveError(f"sentence {sentence.id!r}: its id starts or ends with a space; choose another id")
     lines = [f"# {comment.translate(_SPACES)}" for comment in comments]

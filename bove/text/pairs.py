@@ -1,4 +1,10 @@
-r"""Sentence pairs, and the file `pairs.jsonl` that the later stages read."""
+r"""Sentence pairs: their files in any layout, and `pairs.jsonl`, which the later stages read.
+
+A file of pairs is text in columns, without any quoting, or JSON lines; where columns are named, a first line
+that starts with `{` is JSON. Gold is in a column, or in a file of its own with a line for each line of the
+input. One line is one pair, whatever it holds; lines end at \n or \r\n alone. Nothing is assumed about a data
+set but what its `Form` says; the forms of STS and SNLI are the defaults of the configuration's schema.
+"""
 
 import json
 import re
@@ -13,18 +19,16 @@ from bove.errors import BoveError, finite
 from bove.files import Number, check_encoding, check_text, read_lines, read_object
 from bove.text.conll import SENT_ID, Sentence, blocks, first_comment, read_sentences
 
-# What a configuration says about the files of a data set: columns, labels, header, encoding.
-#
-# Nothing is assumed about a data set but what its form says; the forms of STS and SNLI are the defaults of
-# the
-# configuration's schema.
-
 TASKS = ("similarity", "entailment")
 SIDES = ("first", "second")
 COLUMNS = (*SIDES, "gold", "id")
 POSITIVE = "entailment"
 NO_LABEL = "-"
+LEFT_OUT = "rows that `where` leaves out"
+_SCORE = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _NUMBER = re.compile(r"[1-9][0-9]{0,5}")
+_TEXT = re.compile(r"#[ \t]*text[ \t]*=[ \t]*(.*?)[ \t]*$")
+_SHOWN = 12  # values that a message lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +37,13 @@ class Form:
 
     Attributes:
         task: "similarity" or "entailment".
-        columns: where `first`, `second` and perhaps `gold` and `id` stand: a name in the header or in JSON
+        columns: where `first`, `second` and perhaps `gold` and `id` are: a name in the header or in JSON
             lines, or a number from 1. Without `gold`, a file of its own has the gold; without `id`, pairs are
             named by their lines.
         labels: meaning of each gold label (entailment); NO_LABEL means that the pair is not scored.
-        separator: what stands between the columns of text. There is no quoting.
+        separator: what separates the columns of text. There is no quoting.
         encoding: of the files.
-        header: whether text has a header; None where that is told by whether a column is named.
+        header: whether text has a header; None: if a column is named.
     """
 
     task: str
@@ -55,65 +59,14 @@ class Form:
         names = ("task", "columns", "separator", "encoding", "header")
         return cls(labels=dataset.get("labels", {}), **{name: dataset.get(name) for name in names})
 
-    def check(self, where: str) -> None:
-        """See that the form makes sense.
 
-        Args:
-            where: what messages call the data set.
-
-        Raises:
-            BoveError: what does not, with its key.
-        """
-        _check_columns(where, self.columns)
-        check_encoding(self.encoding, f"{where}.encoding:")
-        if not self.separator or any(mark in self.separator for mark in "\r\n"):
-            raise BoveError(f"{where}.separator: {self.separator!r} can not separate columns; write another")
-        if self.header is False and has_names(self.columns.values()):
-            name = next(column for column in self.columns.values() if not _NUMBER.fullmatch(column))
-            raise BoveError(
-                f"{where}.columns: {name!r} is a name, but header is false; give the columns' numbers"
-            )
-        if self.task == "similarity" and self.labels:
-            raise BoveError(f"{where}.labels: a similarity task has scores, not labels; leave labels out")
-        if self.task == "entailment" and POSITIVE not in self.labels.values():
-            raise BoveError(
-                f"{where}.labels: none means {POSITIVE}, which is the positive class; write LABEL: {POSITIVE}"
-            )
-
-    def check_subset(self, where: str, gold_file: bool, selection: Mapping[str, str]) -> None:
-        """See that a subset's files can be read by the form.
-
-        Args:
-            where: what messages call the subset.
-            gold_file: whether the gold is in a file of its own.
-            selection: values that the rows must have, by column.
-
-        Raises:
-            BoveError: what can not, with its key.
-        """
-        if gold_file == ("gold" in self.columns):
-            raise BoveError(
-                f"{where}.gold: columns.gold names the input's gold column; leave one of them out"
-                if gold_file
-                else f"{where}.gold is missing; give a file with the gold of each line, or name columns.gold"
-            )
-        if self.header is False and has_names(selection):
-            raise BoveError(f"{where}.where: a column by name, but header is false; give its number")
-        if gold_file and (self.header or has_names([*self.columns.values(), *selection])):
-            raise BoveError(
-                f"{where}.gold: its lines are those of an input without a header; give columns by their "
-                f"numbers, or name columns.gold"
-            )
-
-
-def has_names(columns: Iterable[str]) -> bool:
-    """Whether a column is given by its name."""
-    return any(not _NUMBER.fullmatch(column) for column in columns)
-
-
-def number_of(column: str) -> int | None:
+def _number_of(column: str) -> int | None:
     """The number of a column, from 1; None where it is a name."""
     return int(column) if _NUMBER.fullmatch(column) else None
+
+
+def _has_names(columns: Iterable[str]) -> bool:
+    return any(_number_of(column) is None for column in columns)
 
 
 def check_dataset(where: str, dataset: Mapping) -> None:
@@ -127,9 +80,48 @@ def check_dataset(where: str, dataset: Mapping) -> None:
         BoveError: the first thing that makes no sense, with its key.
     """
     form = Form.of(dataset)
-    form.check(where)
+    _check_columns(f"{where}.columns", form)
+    check_encoding(form.encoding, f"{where}.encoding:")
+    if not form.separator or any(mark in form.separator for mark in "\r\n"):
+        raise BoveError(f"{where}.separator: {form.separator!r} cannot separate columns; write another")
+    if form.task == "similarity" and form.labels:
+        raise BoveError(f"{where}.labels: a similarity task has scores, not labels; leave labels out")
+    if form.task == "entailment" and POSITIVE not in form.labels.values():
+        raise BoveError(
+            f"{where}.labels: none means {POSITIVE}, which is the positive class; write LABEL: {POSITIVE}"
+        )
     for subset, files in dataset["subsets"].items():
-        form.check_subset(f"{where}.subsets.{subset}", "gold" in files, files.get("where", {}))
+        _check_subset(f"{where}.subsets.{subset}", form, "gold" in files, files.get("where", {}))
+
+
+def _check_columns(where, form) -> None:
+    for role, column in form.columns.items():
+        if role not in COLUMNS or column in ("", "0"):
+            allowed = f"{', '.join(COLUMNS)}, each with a column's name or its number from 1"
+            raise BoveError(f"{where}.{role}: {column!r} is not allowed; allowed: {allowed}")
+        if form.header is False and _number_of(column) is None:
+            raise BoveError(f"{where}: {column!r} is a name, but header is false; give the columns' numbers")
+    if missing := [role for role in SIDES if role not in form.columns]:
+        raise BoveError(f"{where}: {missing[0]} is missing; say which column has that sentence")
+    columns = list(form.columns.values())
+    if twice := [role for role, column in form.columns.items() if columns.count(column) > 1]:
+        raise BoveError(f"{where}: {' and '.join(twice)} are one column; give each its own")
+
+
+def _check_subset(where, form, gold_file, selection) -> None:
+    if gold_file and "gold" in form.columns:
+        raise BoveError(f"{where}.gold: columns.gold names the input's gold column; leave one of them out")
+    if not gold_file and "gold" not in form.columns:
+        raise BoveError(
+            f"{where}.gold is missing; give a file with the gold of each line, or name columns.gold"
+        )
+    if form.header is False and _has_names(selection):
+        raise BoveError(f"{where}.where: a column by name, but header is false; give its number")
+    if gold_file and (form.header or _has_names([*form.columns.values(), *selection])):
+        raise BoveError(
+            f"{where}.gold: its lines are those of an input without a header; give columns by their "
+            f"numbers, or name columns.gold"
+        )
 
 
 def read_dataset(path: str | Path) -> dict:
@@ -166,25 +158,6 @@ def _is_dataset(found: Mapping) -> bool:
     )
 
 
-def _check_columns(where, columns) -> None:
-    for name, column in columns.items():
-        if name not in COLUMNS:
-            raise BoveError(f"{where}.columns: {name!r} is not allowed; allowed: {', '.join(COLUMNS)}")
-        if not column:
-            raise BoveError(f"{where}.columns.{name}: is empty; write a column's name or its number")
-        if column == "0":
-            raise BoveError(f"{where}.columns.{name}: is 0; columns are numbered from 1")
-    missing = [name for name in SIDES if name not in columns]
-    if missing:
-        raise BoveError(f"{where}.columns: {missing[0]} is missing; say which column has that sentence")
-    twice = [name for name in COLUMNS if list(columns.values()).count(columns.get(name)) > 1]
-    if twice:
-        raise BoveError(f"{where}.columns: {' and '.join(twice)} are one column; give each its own")
-
-
-# Sentence pairs, and the file `pairs.jsonl` that the later stages read.
-
-
 @dataclass(frozen=True, slots=True)
 class Pair:
     """Two sentences with a gold score or label.
@@ -213,7 +186,7 @@ class Pair:
 
 
 def write_pairs(stream: IO[str], pairs: Iterable[Pair]) -> None:
-    """Write pairs as JSON, one object a line."""
+    """Write pairs as JSON, one object per line."""
     for pair in pairs:
         stream.write(json.dumps(asdict(pair), ensure_ascii=False, allow_nan=False) + "\n")
 
@@ -222,48 +195,31 @@ def read_pairs(path: str | Path) -> list[Pair]:
     """Pairs of a file that `write_pairs` wrote.
 
     Raises:
-        BoveError: a line that is no pair, or a pair id that stands twice.
+        BoveError: a line that is not a pair, or a repeated pair id.
     """
-    pairs: list[Pair] = []
-    seen: set[str] = set()
+    pairs: dict[str, Pair] = {}
     for number, line in read_lines(path):
         record = read_object(path, number, line)
         try:
             pair = Pair(**record)
         except TypeError as e:
             raise BoveError(f"{path}, line {number}: not a sentence pair ({e}); make the file again") from e
-        _check_pair(path, number, pair)
-        if pair.id in seen:
-            raise BoveError(f"{path}, line {number}: pair id {pair.id!r} stands twice; give each its own")
-        seen.add(pair.id)
-        pairs.append(pair)
-    return pairs
-
-
-def _check_pair(path, number, pair) -> None:
-    texts = (pair.id, pair.dataset, pair.label, pair.task, pair.subset, pair.first, pair.second)
-    sound = all(isinstance(text, str) for text in texts) and pair.task in TASKS
-    gold = isinstance(pair.gold, str) if pair.task == "entailment" else _is_score(pair.gold)
-    if not sound or not gold or not isinstance(pair.scored, bool):
-        raise BoveError(f"{path}, line {number}: a value of the wrong kind; make the file again")
-    for text in texts if pair.task == "similarity" else (*texts, pair.gold):
-        check_text(path, number, text)
+        texts = [pair.id, pair.dataset, pair.label, pair.task, pair.subset, pair.first, pair.second]
+        texts += [pair.gold] if pair.task == "entailment" else []
+        sound = pair.task in TASKS and isinstance(pair.scored, bool)
+        sound = sound and (pair.task == "entailment" or _is_score(pair.gold))
+        if not sound or not all(isinstance(text, str) for text in texts):
+            raise BoveError(f"{path}, line {number}: a value of the wrong kind; make the file again")
+        for text in texts:
+            check_text(path, number, text)
+        if pair.id in pairs:
+            raise BoveError(f"{path}, line {number}: pair id {pair.id!r} is repeated; give each its own")
+        pairs[pair.id] = pair
+    return list(pairs.values())
 
 
 def _is_score(gold) -> bool:
-    number = isinstance(gold, int | float) and not isinstance(gold, bool) and finite(gold) is not None
-    return gold is None or number
-
-
-# Files of sentence pairs, such as those of STS and SNLI, read as a `Form` says.
-#
-# A file is text in columns, without any quoting, or JSON lines; where columns are named, a first line that
-# starts with `{` is JSON. Gold stands in a column, or in a file of its own with a line for each line of the
-# input. One line is one pair, whatever it holds; lines end at \n or \r\n alone.
-
-LEFT_OUT = "rows that `where` leaves out"
-_SCORE = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_SHOWN = 12  # values that a message lists
+    return gold is None or (type(gold) in (int, float) and finite(gold) is not None)
 
 
 def read_pair_file(
@@ -289,79 +245,49 @@ def read_pair_file(
         counts: gets the number of rows that are not wanted, under LEFT_OUT.
 
     Raises:
-        BoveError: a row that is not as the form says, gold that is no finite number or no known label, a pair
-            id that stands twice, unequal line counts, or no row that is wanted.
+        BoveError: a row that is not as the form says, gold that is not a finite number or a known label, a
+            repeated pair id, unequal line counts, or no row that is wanted.
     """
-    where, counts = where or {}, Counter() if counts is None else counts
+    (dataset, label, subset), where = names, where or {}
     columns = {**form.columns, **{f"where {column}": column for column in where}}
     golds = None if gold_path is None else list(read_lines(gold_path, form.encoding))
-    reader = _PairReader(path, form, names)
-    total, others = 0, Counter()
+    pairs, ids, others, total = [], {}, Counter(), 0
     for total, (number, row) in enumerate(_rows(path, form, columns, golds is not None), 1):
         wrong = next((c for c, value in where.items() if row[f"where {c}"] != value), None)
         if wrong is not None:
             others[wrong, row[f"where {wrong}"]] += 1
-        elif golds is None:
-            reader.add(number, row, path, number, row["gold"])
-        elif number <= len(golds):
-            reader.add(number, row, gold_path, *golds[number - 1])
+        elif golds is None or number <= len(golds):
+            place = (path, number, row["gold"]) if golds is None else (gold_path, *golds[number - 1])
+            gold = read_score(*place) if form.task == "similarity" else _label(*place, form.labels)
+            name = _id(path, number, row["id"], ids) if "id" in form.columns else f"{number:05d}"
+            sides, scored = (row["first"], row["second"]), gold not in (None, NO_LABEL)
+            pairs.append(Pair(f"{subset}-{name}", dataset, label, form.task, subset, *sides, gold, scored))
     if golds is not None and total != len(golds):
         raise BoveError(
             f"{path} has {total} lines, but {gold_path} has {len(golds)}; give the gold "
             f"file of this input, with a blank line where a pair has no gold"
         )
-    counts[LEFT_OUT] += sum(others.values())
-    if others and not reader.pairs:
-        raise _nothing_selected(path, where, others)
-    return reader.pairs
-
-
-class _PairReader:
-    """Makes pairs of rows and sees that their ids differ."""
-
-    def __init__(self, path, form: Form, names: tuple[str, str, str]) -> None:
-        self.path, self.form, self.names = path, form, names
-        self.pairs: list[Pair] = []
-        self.lines: dict[str, int] = {}
-
-    def add(self, number: int, row: Mapping[str, str], gold_path, gold_number: int, gold: str) -> None:
-        """One more pair, from a row and from the text of its gold, both with their lines."""
-        dataset, label, subset = self.names
-        name = self._id(number, row["id"]) if "id" in self.form.columns else f"{number:05d}"
-        if self.form.task == "similarity":
-            value = read_score(gold_path, gold_number, gold)
-            scored = value is not None
-        else:
-            value = _label(gold_path, gold_number, gold, self.form.labels)
-            scored = value != NO_LABEL
-        first, second = (row[side] for side in SIDES)
-        self.pairs.append(
-            Pair(f"{subset}-{name}", dataset, label, self.form.task, subset, first, second, value, scored)
+    if counts is not None:
+        counts[LEFT_OUT] += others.total()
+    if others and not pairs:
+        column = next(column for column in where if any(other == column for other, _ in others))
+        found = sorted({value for other, value in others if other == column})
+        raise BoveError(
+            f"{path}: no row has {' and '.join(f'{c} = {v!r}' for c, v in where.items())}; "
+            f"{column} is {_some(found)}: correct where"
         )
-
-    def _id(self, number: int, name: str) -> str:
-        if not name or name != name.strip() or not name.isprintable():
-            raise BoveError(
-                f"{self.path}, line {number}: {_cut(name)} is no pair id; give each pair a plain name"
-            )
-        if name in self.lines:
-            raise BoveError(
-                f"{self.path}, line {number}: pair id {_cut(name)} stands in line {self.lines[name]} too; "
-                f"give each pair its own, or leave columns.id out to name pairs by their lines"
-            )
-        self.lines[name] = number
-        return name
+    return pairs
 
 
 def read_score(path: str | Path, number: int, cell: str) -> float | None:
-    """The score that a cell says, None for a blank one.
+    """The score of a cell, None for a blank one.
 
     Args:
         path, number: file and line, for messages.
         cell: the text.
 
     Raises:
-        BoveError: no finite number.
+        BoveError: not a finite number.
     """
     cell = cell.strip(" \t")
     if not cell:
@@ -369,7 +295,7 @@ def read_score(path: str | Path, number: int, cell: str) -> float | None:
     score = finite(cell) if _SCORE.fullmatch(cell) else None
     if score is None:
         raise BoveError(
-            f"{path}, line {number}: {_cut(cell)} is no score; write a number, or nothing for none"
+            f"{path}, line {number}: {_cut(cell)} is not a score; write a number, or nothing for none"
         )
     return score
 
@@ -383,57 +309,60 @@ def _label(path, number, cell, labels) -> str:
     return labels[cell]
 
 
-def _nothing_selected(path, where, others) -> BoveError:
-    column = next(column for column in where if any(other == column for other, _ in others))
-    found = sorted({value for other, value in others if other == column})
-    return BoveError(
-        f"{path}: no row has {' and '.join(f'{c} = {v!r}' for c, v in where.items())}; "
-        f"{column} is {_some(found)}: correct where"
-    )
+def _id(path, number, name, ids) -> str:
+    """The name, unless it is odd or an earlier line has it; `ids` has the lines."""
+    if not name or name != name.strip() or not name.isprintable():
+        raise BoveError(
+            f"{path}, line {number}: {_cut(name)} cannot be a pair id; give each pair a plain name"
+        )
+    if name in ids:
+        raise BoveError(
+            f"{path}, line {number}: pair id {_cut(name)} is in line {ids[name]} too; give each pair its "
+            f"own, or leave columns.id out to name pairs by their lines"
+        )
+    ids[name] = number
+    return name
 
 
 def _rows(path, form, columns, aligned) -> Iterator[tuple[int, dict[str, str]]]:
-    """Line number and wanted columns of each row; `aligned` ones are told by their lines."""
+    """Line number and wanted columns of each row; of `aligned` ones blank lines count too."""
     lines = read_lines(path, form.encoding)
     if not aligned:
         lines = (entry for entry in lines if entry[1].strip(" "))
     start = next(lines, None)
     if start is None:
         return
-    lines = chain([start], lines)
-    if has_names(columns.values()) and start[1].lstrip(" \t").startswith("{"):
-        yield from _json_rows(path, lines, columns)
-    else:
-        yield from _text_rows(path, lines, form, columns)
+    json_lines = _has_names(columns.values()) and start[1].lstrip(" \t").startswith("{")
+    read = _json_rows if json_lines else _text_rows
+    yield from read(path, chain([start], lines), form, columns)
 
 
 def _text_rows(path, lines, form, columns):
     places, width = None, None
-    if not (form.header or has_names(columns.values())):
-        places = {name: number_of(column) - 1 for name, column in columns.items()}
+    if not (form.header or _has_names(columns.values())):
+        places = {name: _number_of(column) - 1 for name, column in columns.items()}
     for number, line in lines:
         cells = line.split(form.separator)
         if places is None:
             places, width = _places(path, number, cells, columns), len(cells)
             continue
+        found = "one column" if len(cells) == 1 else f"{len(cells)} columns"
         last = max(places, key=places.get)
         if len(cells) <= places[last]:
             raise BoveError(
-                f"{path}, line {number}: {_columns(len(cells))}, but {last} is column {places[last] + 1}; "
+                f"{path}, line {number}: {found}, but {last} is column {places[last] + 1}; "
                 f"put {form.separator!r} between the columns"
             )
         if width is not None and len(cells) > width:  # even if empty: a tab in a sentence shifts the rest
-            raise BoveError(
-                f"{path}, line {number}: {_columns(len(cells))}, but the header has {width}; repair the row"
-            )
+            raise BoveError(f"{path}, line {number}: {found}, but the header has {width}; repair the row")
         yield number, {name: cells[place].strip(" ") for name, place in places.items()}
 
 
 def _places(path, number, header, columns) -> dict[str, int]:
-    """Where the wanted columns stand in the rows under a header."""
+    """The places of the wanted columns in the rows under a header."""
     places = {}
     for name, column in columns.items():
-        place = number_of(column)
+        place = _number_of(column)
         if place is None and header.count(column) > 1:
             raise BoveError(
                 f"{path}, line {number}: two columns are named {column!r}; give the wanted one's number"
@@ -447,9 +376,9 @@ def _places(path, number, header, columns) -> dict[str, int]:
     return places
 
 
-def _json_rows(path, lines, columns):
+def _json_rows(path, lines, form, columns):
     for name, column in columns.items():
-        if number_of(column) is not None:
+        if _number_of(column) is not None:
             raise BoveError(f"{path}: holds JSON lines, but {name} is column {column}; give the key's name")
     for number, line in lines:
         record = read_object(path, number, line, Number)
@@ -457,7 +386,7 @@ def _json_rows(path, lines, columns):
 
 
 def _value(path, number, record, name, key) -> str:
-    """The text of a key; a number may stand for anything but a sentence, null for no gold or id."""
+    """The text of a key; a number will do for anything but a sentence, null for no gold or id."""
     if key not in record:
         raise BoveError(
             f"{path}, line {number}: no key {key!r}; it has {_some(record)}: correct columns or where"
@@ -471,10 +400,6 @@ def _value(path, number, record, name, key) -> str:
     return str(value)
 
 
-def _columns(count) -> str:
-    return "one column" if count == 1 else f"{count} columns"
-
-
 def _cut(text) -> str:
     return repr(text if len(text) <= 60 else f"{text[:60]}…")
 
@@ -484,13 +409,8 @@ def _some(values) -> str:
     return ", ".join(map(_cut, listed[:_SHOWN])) + " …" * (len(listed) > _SHOWN)
 
 
-# Trees that a user brings, matched with the sentences of the pairs.
-
-_TEXT = re.compile(r"#[ \t]*text[ \t]*=[ \t]*(.*?)[ \t]*$")
-
-
 def match_parses(path: str | Path, ids: Sequence[str], texts: Sequence[str]) -> Iterator[Sentence]:
-    """Yield the tree of each sentence, in order, found by its `sent_id`.
+    """Yield the tree that a user brings for each sentence, in order, found by its `sent_id`.
 
     Where a tree has a `text` comment, it must be the sentence's, white space aside. Trees of other sentences
     are passed over.
@@ -511,23 +431,16 @@ def match_parses(path: str | Path, ids: Sequence[str], texts: Sequence[str]) -> 
             f"{path}: no tree has sent_id {missing[0]} (the first of {len(missing)} missing, of {len(ids)} "
             f"sentences); name each tree by its pair, with .1 or .2 for the side"
         )
-    given = _texts(path)
+    given: dict[str | None, tuple[int, str]] = {}  # line and text by sent_id, of trees with both comments
+    for comments, _ in blocks(path):
+        found = first_comment(_TEXT, comments)
+        if found[1] is not None:
+            given[first_comment(SENT_ID, comments)[1]] = found
     for name, text in zip(ids, texts, strict=True):
-        found, line = given.get(name, (text, 0))
+        line, found = given.get(name, (0, text))
         if found.split() != text.split():
             raise BoveError(
                 f"{path}, line {line}: the tree {name} is of {found!r}, but the sentence is {text!r}; "
                 f"parse the sentences of these pairs"
             )
         yield trees[name]
-
-
-def _texts(path) -> dict[str, tuple[str, int]]:
-    """Text and line number by sent_id, where both comments stand before a tree."""
-    found: dict[str, tuple[str, int]] = {}
-    for comments, _ in blocks(path):
-        _, name = first_comment(SENT_ID, comments)
-        number, text = first_comment(_TEXT, comments)
-        if name is not None and text is not None:
-            found[name] = text, number
-    return found

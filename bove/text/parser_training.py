@@ -17,7 +17,6 @@ from pathlib import Path
 
 from bove.errors import BoveError, similar
 from bove.text import parser as parsing
-from bove.text import tokens
 from bove.text.conll import Sentence
 from bove.text.parser import read_checkpoint, state_hash, write_checkpoint
 from bove.text.tokens import PUNCTUATION, character_class, find_conventions
@@ -247,7 +246,7 @@ def train(
     counts, dev_counts = Counter(read=len(read)), Counter(read=len(dev_read))
     usable = _usable(read, kind, counts, "treebank")
     dev = _usable(dev_read, kind, dev_counts, "development file")
-    conventions = find_conventions([sentence.forms for sentence in read], tokens.tokenise)
+    conventions = find_conventions([sentence.forms for sentence in read])
     shortened = _drop_final_stops(usable, random.Random(seed), counts)
     with tempfile.TemporaryDirectory() as folder, parsing.one_thread():
         model = Path(folder, "model.pt")

@@ -1,31 +1,30 @@
-r"""Text to sentences and tokens, by the rules of the Penn Treebank.
+r"""Text to sentences and tokens, by the rules of the Penn Treebank, and what a token is by its characters.
 
-Clitics stand alone (do n't · workers ' · can not · gon na); dotted abbreviations, numbers, dates, addresses,
-@names, #tags and emoticons stay whole; runs of one sign are one token (... · !! · --). Whatever differs from
-treebank to treebank (hyphens, slashes, quotation marks, brackets, dashes, abbreviations) follows the
-`Conventions` that are counted in the treebank itself.
+Clitics are tokens of their own (do n't · workers ' · can not · gon na); dotted abbreviations, numbers, dates,
+addresses, @names, #tags and emoticons stay whole; runs of one sign are one token (... · !! · --). Whatever
+differs from treebank to treebank (hyphens, slashes, quotation marks, brackets, dashes, abbreviations) follows
+the `Conventions` that are counted in the treebank itself: a parser knows the forms of its treebank alone, so
+text must be divided and written as there. Every choice is the more frequent one among its tokens.
+
+A number has Unicode digits or fractions with . , : / - between or after them, a sign or a currency before
+them, and after them an ending s, st, nd, rd, th, a per cent sign or a currency. Numbers are 1,000.5 · 3/4 ·
+1\/2 · ½ · 10:30 · 2004-11-17 · 1990s · '90s · 21st · 2.5% · $5; none are 10-year, 5pm, two.
+
+Punctuation has no character but Unicode punctuation (P*), mathematical signs (Sm) and modifier signs (Sk), or
+is a Penn Treebank bracket such as -LRB-. The single signs % ‰ & # @ § are words all the same, as are
+currencies, emoji and other symbols. Punctuation is '' · `` · … · :-) · =; none are $ · % · U.S. · ©.
 """
 
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from itertools import islice, pairwise
 from unicodedata import category
 
-# What a word form is by its characters, and the forms under which it is looked up.
-#
-# A number has Unicode digits or fractions with . , : / - between or after them, a sign or a currency before
-# them, and after them an ending s, st, nd, rd, th, a per cent sign or a currency. Numbers are 1,000.5 · 3/4
-# ·
-# 1\/2 · ½ · 10:30 · 2004-11-17 · 1990s · '90s · 21st · 2.5% · $5; none are 10-year, 5pm, two.
-#
-# Punctuation has no character but Unicode punctuation (P*), mathematical signs (Sm) and modifier signs
-# (Sk), or
-# is a Penn Treebank bracket such as -LRB-. The single signs % ‰ & # @ § are words all the same, as are
-# currencies, emoji and other symbols. Punctuation is '' · `` · … · :-) · =; none are $ · % · U.S. · ©.
+# ruff: noqa: SIM905 long word lists read better unquoted
 
 NUMBER, PUNCTUATION = "NB", "PUNCT"
 _BRACKETS = frozenset(f"-{side}{kind}B-" for side in "LR" for kind in "RSC")
@@ -39,7 +38,7 @@ _PLAIN = str.maketrans("\u2212\u2013\u2019", "--'")
 
 @lru_cache(maxsize=1 << 18)
 def character_class(form: str) -> str | None:
-    """NUMBER, PUNCTUATION or None, as this module describes."""
+    """NUMBER, PUNCTUATION or None."""
     kinds = [category(mark) for mark in form]
     if any(kind[0] == "N" for kind in kinds):
         marks = zip(form, kinds, strict=True)
@@ -57,23 +56,6 @@ def is_punctuation(form: str) -> bool:
     return character_class(form) == PUNCTUATION
 
 
-VARIANTS = {"exact": lambda form: form, "lower": str.lower, "capitalised": str.capitalize}
-LOOKUP = tuple(VARIANTS)
-
-
-def form_variants(form: str, lookup: Iterable[str]) -> list[str]:
-    """The forms under which a word is looked up, in order, none twice."""
-    return list(dict.fromkeys(VARIANTS[name](form) for name in lookup))
-
-
-# How a treebank writes its tokens: which words it divides, and which signs it uses.
-#
-# A parser knows the forms of its treebank alone, so text must be divided and written as there. Nothing is
-# assumed of the treebank: every choice is the more frequent one among its own tokens.
-
-# ruff: noqa: SIM905 long word lists read better unquoted
-
-
 # Abbreviations that keep their stop, for treebanks too small to show them.
 _ABBREVIATIONS = (
     "Mr. Mrs. Ms. Dr. Prof. Rev. Gen. Sen. Rep. Gov. Lt. Col. Maj. Sgt. Capt. St. Ft. Mt. Jr. Sr. "
@@ -85,20 +67,10 @@ _PREFIXES = ("e", "co", "non", "pre", "post", "re", "anti", "multi", "semi", "ex
 
 # What a sign of running text may be written as; the treebank's most frequent one is taken.
 _CONVENTION_SIGNS = {
-    "(": ("(", "-LRB-"),
-    ")": (")", "-RRB-"),
-    "[": ("[", "-LSB-"),
-    "]": ("]", "-RSB-"),
-    "{": ("{", "-LCB-"),
-    "}": ("}", "-RCB-"),
-    "…": ("...", "…"),
-    "–": ("–", "--", "-"),
-    "—": ("—", "--", "-"),
-    "“": ('"', "“", "``"),
-    "”": ('"', "”", "''"),
-    "‘": ("'", "‘", "`"),
-    "’": ("'", "’"),
-}
+    "(": ("(", "-LRB-"), ")": (")", "-RRB-"), "[": ("[", "-LSB-"), "]": ("]", "-RSB-"),
+    "{": ("{", "-LCB-"), "}": ("}", "-RCB-"), "…": ("...", "…"), "–": ("–", "--", "-"), "—": ("—", "--", "-"),
+    "“": ('"', "“", "``"), "”": ('"', "”", "''"), "‘": ("'", "‘", "`"), "’": ("'", "’"),
+}  # fmt: skip
 _OPENING, _CLOSING = ('"', "“", "``"), ('"', "”", "''")
 _HYPHENATED = re.compile(r"\w[\w'’.]*(?:-\w[\w'’.]*)+")
 _SLASHED = re.compile(r"[^\W\d_]\w*(?:\\?/[^\W\d_]\w*)+")
@@ -167,98 +139,11 @@ class Conventions:
         found = cls(**(content | sets | {"quotes": tuple(content["quotes"])}))
         texts = [*found.prefixes, *found.whole, *found.quotes, *found.signs, *found.signs.values()]
         switches = (found.hyphens, found.slashes, found.escape)
-        if not all(isinstance(text, str) for text in texts) or len(found.quotes) != 2:
-            raise ValueError("its signs are no texts")
-        if not all(isinstance(switch, bool) for switch in switches):
-            raise ValueError("its switches are neither true nor false")
+        typed = all(isinstance(text, str) for text in texts) and all(type(x) is bool for x in switches)
+        if not typed or len(found.quotes) != 2:
+            raise ValueError("a value of another type")
         return found
 
-
-def find_conventions(
-    sentences: Iterable[Sequence[str]], tokenise: Callable[[str, Conventions], list[str]]
-) -> Conventions:
-    """Count a treebank's habits.
-
-    Args:
-        sentences: the forms of each sentence.
-        tokenise: `bove.text.tokens.tokenise`, which says what the rules would do to a form.
-    """
-    forms: Counter[str] = Counter()
-    pairs: Counter[tuple[str, str]] = Counter()
-    for words in sentences:
-        forms.update(words)
-        pairs.update(pairwise(words))
-    kept, divided = _hyphens(forms, pairs)
-    hyphens = sum(divided.values()) >= sum(kept.values())
-    seen = kept.keys() | divided.keys()
-    prefixes = {part for part in seen if (divided[part] > kept[part]) != hyphens}
-    if hyphens:
-        prefixes |= set(_PREFIXES) - seen
-    slashed = sum(count for form, count in forms.items() if _SLASHED.fullmatch(form))
-    draft = Conventions(
-        hyphens=hyphens,
-        prefixes=frozenset(prefixes),
-        slashes=forms["/"] >= slashed,
-        escape=any("\\/" in form for form in forms),
-        quotes=(_most(_OPENING, forms), _most(_CLOSING, forms)),
-        signs=_signs(forms),
-        whole=frozenset(),
-    )
-    whole = _whole(forms, pairs, lambda form: tokenise(form, draft))
-    return Conventions(**(draft.__dict__ | {"whole": whole}))
-
-
-def _hyphens(forms, pairs) -> tuple[Counter, Counter]:
-    """Tokens by their lower-cased first part: hyphenated in one, or before a hyphen of its own."""
-    kept: Counter[str] = Counter()
-    divided: Counter[str] = Counter()
-    for form, count in forms.items():
-        if _HYPHENATED.fullmatch(form) and not form[0].isdigit():
-            kept[form.split("-")[0].lower()] += count
-    for (first, second), count in pairs.items():
-        if second == "-" and first[-1:].isalpha():
-            divided[first.lower()] += count
-    return kept, divided
-
-
-def _most(candidates, forms) -> str:
-    """The most frequent candidate; the first where none occurs."""
-    return max(candidates, key=lambda form: forms[form])
-
-
-def _signs(forms) -> dict[str, str]:
-    chosen = {}
-    for sign, candidates in _CONVENTION_SIGNS.items():
-        if sign in "–—":
-            candidates = candidates[:2] if forms["--"] or forms[sign] else candidates
-        chosen[sign] = _most(candidates, forms)
-    if forms["-LRB-"] > forms["("]:
-        chosen |= {sign: _CONVENTION_SIGNS[sign][1] for sign in "[]{}" if not forms[sign]}
-    if forms["``"] > forms['"']:
-        chosen["‘"] = "`"
-    chosen |= {_CONVENTION_SIGNS[sign][1]: form for sign, form in chosen.items() if sign in "()[]{}"}
-    return {sign: form for sign, form in chosen.items() if sign != form}
-
-
-def _whole(forms, pairs, divide) -> frozenset[str]:
-    """Forms that occur more often in one piece than as the pieces that the rules make of them."""
-    whole = set(_ABBREVIATIONS)
-    for form, count in forms.items():
-        pieces = divide(form) if any(not mark.isalnum() for mark in form) else [form]
-        apart = min((pairs[pair] for pair in pairwise(pieces)), default=count)
-        if len(pieces) > 1 and count > apart and count > 1:
-            whole.add(form)
-    return frozenset(whole)
-
-
-# Text to sentences and tokens, by the rules of the Penn Treebank.
-#
-# Clitics stand alone (do n't · workers ' · can not · gon na); dotted abbreviations, numbers, dates,
-# addresses,
-# @names, #tags and emoticons stay whole; runs of one sign are one token (... · !! · --). Whatever differs
-# from
-# treebank to treebank (hyphens, slashes, quotation marks, brackets, dashes, abbreviations) follows the
-# `Conventions` that are counted in the treebank itself.
 
 _LETTER = r"[^\W\d_]"
 _JOINED = r"[\u0300-\u036f]"
@@ -295,17 +180,8 @@ _TOKEN = re.compile(
 )
 _CLITIC = re.compile(r"(.*\w)(n['’]t|['’](?:s|re|ve|ll|d|m))", re.IGNORECASE)
 _BARE_CLITIC = re.compile(r"(ca|do|did|does|is|was|have|has|had|could|would|should|are|were|wo|ai)(nt)", re.I)
-_DIVIDED = {
-    "cannot": 3,
-    "gonna": 3,
-    "gotta": 3,
-    "wanna": 3,
-    "lemme": 3,
-    "gimme": 3,
-    "'tis": 2,
-    "'twas": 2,
-    "y'all": 2,
-}
+_DIVIDED = dict.fromkeys(("cannot", "gonna", "gotta", "wanna", "lemme", "gimme"), 3)
+_DIVIDED |= dict.fromkeys(("'tis", "'twas", "y'all"), 2)
 _UNIT = re.compile(r"(\d[\d.,:]*)(am|pm|a\.m|p\.m|k|km|kg|cm|mm|mph|hrs?|mins?|yrs?|gb|mb)", re.IGNORECASE)
 _LONGEST = 60  # characters of a form that can be kept whole
 _INITIAL = re.compile(r"[A-HJ-Z]\.")  # of a name, unless it ends the text; I is a pronoun
@@ -358,7 +234,7 @@ def tokenise(text: str, conventions: Conventions) -> list[str]:
 
 
 def _kept_core(chunk, conventions) -> tuple[int, int]:
-    """Where the longest form stands that the treebank keeps whole, between signs; (0, 0) if there is none."""
+    """Start and stop of the longest form between signs that the treebank keeps whole; (0, 0) without one."""
     first = 0
     if len(chunk) > _LONGEST:
         return 0, 0
@@ -434,3 +310,70 @@ def _begins(tokens, start, place) -> bool:
     if token in _OPENERS and place + 1 < len(tokens):
         token = tokens[place + 1]
     return token[0].isupper() or token[0].isdigit() or token[0] in "@#"
+
+
+def find_conventions(sentences: Iterable[Sequence[str]]) -> Conventions:
+    """Count a treebank's habits in the forms of its sentences."""
+    forms, pairs = Counter(), Counter()
+    for words in sentences:
+        forms.update(words)
+        pairs.update(pairwise(words))
+    kept, divided = _hyphens(forms, pairs)
+    hyphens = sum(divided.values()) >= sum(kept.values())
+    seen = kept.keys() | divided.keys()
+    prefixes = {part for part in seen if (divided[part] > kept[part]) != hyphens}
+    if hyphens:
+        prefixes |= set(_PREFIXES) - seen
+    slashed = sum(count for form, count in forms.items() if _SLASHED.fullmatch(form))
+    draft = Conventions(
+        hyphens=hyphens,
+        prefixes=frozenset(prefixes),
+        slashes=forms["/"] >= slashed,
+        escape=any("\\/" in form for form in forms),
+        quotes=(_most(_OPENING, forms), _most(_CLOSING, forms)),
+        signs=_signs(forms),
+        whole=frozenset(),
+    )
+    return replace(draft, whole=_whole(forms, pairs, draft))
+
+
+def _hyphens(forms, pairs) -> tuple[Counter, Counter]:
+    """Tokens by their lower-cased first part: hyphenated in one, or before a hyphen of its own."""
+    kept, divided = Counter(), Counter()
+    for form, count in forms.items():
+        if _HYPHENATED.fullmatch(form) and not form[0].isdigit():
+            kept[form.split("-")[0].lower()] += count
+    for (first, second), count in pairs.items():
+        if second == "-" and first[-1:].isalpha():
+            divided[first.lower()] += count
+    return kept, divided
+
+
+def _most(candidates, forms) -> str:
+    """The most frequent candidate; the first where none occurs."""
+    return max(candidates, key=lambda form: forms[form])
+
+
+def _signs(forms) -> dict[str, str]:
+    chosen = {}
+    for sign, candidates in _CONVENTION_SIGNS.items():
+        if sign in "–—":
+            candidates = candidates[:2] if forms["--"] or forms[sign] else candidates
+        chosen[sign] = _most(candidates, forms)
+    if forms["-LRB-"] > forms["("]:
+        chosen |= {sign: _CONVENTION_SIGNS[sign][1] for sign in "[]{}" if not forms[sign]}
+    if forms["``"] > forms['"']:
+        chosen["‘"] = "`"
+    chosen |= {_CONVENTION_SIGNS[sign][1]: form for sign, form in chosen.items() if sign in "()[]{}"}
+    return {sign: form for sign, form in chosen.items() if sign != form}
+
+
+def _whole(forms, pairs, conventions) -> frozenset[str]:
+    """Forms that occur more often in one piece than as the pieces that the rules make of them."""
+    whole = set(_ABBREVIATIONS)
+    for form, count in forms.items():
+        pieces = [form] if form.isalnum() else tokenise(form, conventions)
+        apart = min((pairs[pair] for pair in pairwise(pieces)), default=count)
+        if len(pieces) > 1 and count > apart and count > 1:
+            whole.add(form)
+    return frozenset(whole)

@@ -2,7 +2,7 @@
 
 A token stands for a word row by the first of these that holds:
 
-1. NB, if its form is a number (see `bove.text.words`);
+1. NB, if its form is a number (see `bove.text.tokens`);
 2. PUNCT, if it is punctuation;
 3. the first of the form's variants (exact, lower-cased, capitalised) that is in the vocabulary;
 4. UNKNOWN_<tag>, with its own tag; UNKNOWN_ alone in a vocabulary without tags.
@@ -15,20 +15,24 @@ reads like a replacement's name (NB, PUNCT, UNKNOWN_…) is never a word of its 
 
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 from bove.errors import BoveError
 from bove.files import atomic_write, open_bytes
 from bove.text.conll import Sentence
-from bove.text.tokens import LOOKUP, NUMBER, PUNCTUATION, VARIANTS, character_class, form_variants
+from bove.text.tokens import NUMBER, PUNCTUATION, character_class
 
 UNKNOWN_WORD, UNKNOWN_TAG, UNKNOWN_RELATION = "UNKNOWN_", "UNKNOWN_POSTAG", "UNKNOWN_RELATION"
 ADJACENCY = "ADJACENCY"
+# Forms under which a word can be looked up.
+VARIANTS = {"exact": lambda form: form, "lower": str.lower, "capitalised": str.capitalize}
+_LISTS = ("words", "word_counts", "tags", "tag_counts", "relations", "relation_counts")
+_LISTS += ("rare_tags", "rare_relations")
+_TABLES = ("thresholds", "options", "coverage")
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ class Vocabulary:
 
     @property
     def has_tags(self) -> bool:
-        """Whether tags are properties and tell unknown words apart."""
+        """Whether tags are properties and distinguish unknown words."""
         return self.options.get("tags", True)
 
     @property
@@ -103,12 +107,22 @@ class Vocabulary:
         return {label: row for row, label in enumerate(self.relations)}
 
     def word_class(self, form: str) -> str | None:
-        """ "NB", "PUNCT" or None, as the options allow."""
-        return form_class(form, self.options)
+        """NB, PUNCT or None, as the options allow."""
+        name = character_class(form)
+        switches = {NUMBER: "numbers", PUNCTUATION: "punctuation"}
+        return name if name and self.options[switches[name]] else None
+
+    def unknown_word(self, tag: str) -> str:
+        """The name for a word that the vocabulary lacks; it has the tag only where tags are properties."""
+        return UNKNOWN_WORD + tag if self.has_tags else UNKNOWN_WORD
 
     def is_reserved(self, word: str) -> bool:
         """Whether the name is a replacement's, so that no word of the text has its row."""
-        return is_reserved(word, self.options)
+        return (
+            word.startswith(UNKNOWN_WORD)
+            or (word == NUMBER and self.options["numbers"])
+            or (word == PUNCTUATION and self.options["punctuation"])
+        )
 
     def is_own_relation(self, label: str) -> bool:
         """Whether a relation is one of the treebank's, neither ADJACENCY nor UNKNOWN_RELATION."""
@@ -116,7 +130,7 @@ class Vocabulary:
 
     def variants(self, form: str) -> list[str]:
         """The forms under which a word is looked up, in order, none twice."""
-        return form_variants(form, self.options["lookup"])
+        return list(dict.fromkeys(VARIANTS[name](form) for name in self.options["lookup"]))
 
     def known_row(self, form: str) -> tuple[int, str]:
         """Row of a form's class or first known variant and the route's name; (-1, "unknown") for none."""
@@ -136,7 +150,7 @@ class Vocabulary:
 
     def unknown_row(self, tag: str) -> int:
         """Row of UNKNOWN_<tag>, or of UNKNOWN_ in a vocabulary without tags; or -1."""
-        return self._word_rows.get(unknown_word(tag, self.options), -1)
+        return self._word_rows.get(self.unknown_word(tag), -1)
 
     def tag_row(self, tag: str) -> int:
         """Property row of a tag, or of UNKNOWN_POSTAG, or -1; never below n_words."""
@@ -168,7 +182,7 @@ class Vocabulary:
         }
 
     def save(self, path: str | Path) -> None:
-        """Write the vocabulary as JSON, one name a line."""
+        """Write the vocabulary as JSON, one name per line."""
         content = self._content() | {"coverage": self.coverage, "hash": self.hash}
         with atomic_write(path) as stream:
             json.dump(content, stream, ensure_ascii=False, indent=1)
@@ -190,96 +204,21 @@ class Vocabulary:
             raise BoveError(f"{path}: JSON, but not a vocabulary; give the file that `bove vocabulary` wrote")
         if content.get("version") != 1:
             raise BoveError(f"{path}: vocabulary version {content.get('version')}, not 1; make it again")
-        if missing := [name for name in (*_LISTS, *_TABLES, "hash") if name not in content]:
-            raise BoveError(f"{path}: a vocabulary that lacks {missing[0]!r}; make it again")
-        if not _is_sound(content):
-            raise BoveError(f"{path}: its parts do not fit together, as if changed by hand; make it again")
-        lists = {name: tuple(content[name]) for name in _LISTS}
-        vocabulary = cls(**lists, **{name: content[name] for name in _TABLES})
-        if vocabulary.hash != content["hash"]:
+        try:
+            lists = {name: tuple(content[name]) for name in _LISTS}
+            vocabulary = cls(**lists, **{name: content[name] for name in _TABLES})
+            routes = vocabulary.coverage.get("tokens_by_route", {})  # no part of the hash
+            sound = sum(routes.values()) == vocabulary.coverage.get("tokens", 0)
+            sound = sound and vocabulary.hash == content["hash"]
+        except (KeyError, TypeError, ValueError, AttributeError):
+            sound = False
+        if not sound:
             raise BoveError(f"{path}: changed since it was written (its hash differs); make it again")
         return vocabulary
 
 
-_LISTS = (
-    "words",
-    "word_counts",
-    "tags",
-    "tag_counts",
-    "relations",
-    "relation_counts",
-    "rare_tags",
-    "rare_relations",
-)
-_TABLES = ("thresholds", "options", "coverage")
-
-
-def _is_sound(content: dict) -> bool:
-    """Whether all parts of a vocabulary's file are of their types and fit together."""
-    counts = [name for name in _LISTS if name.endswith("_counts")]
-    typed = all(
-        isinstance(content[name], list)
-        and all(type(x) is int if name in counts else _is_text(x) for x in content[name])
-        for name in _LISTS
-    )
-    if not typed or not all(isinstance(content[name], dict) for name in _TABLES):
-        return False
-    for name in counts:
-        names = content[name.replace("_counts", "s")]
-        if not len(names) == len(set(names)) == len(content[name]):
-            return False
-    lookup = content["options"].get("lookup")
-    return (
-        isinstance(lookup, list)
-        and all(isinstance(route, str) and route in VARIANTS for route in lookup)
-        and all(type(content["options"].get(name)) is bool for name in _SWITCHES[:3])
-        and all(type(content["options"].get(name, True)) is bool for name in _SWITCHES[3:])
-        and (not content["options"]["adjacency"] or content["relations"][-1:] == [ADJACENCY])
-        and all(type(content["thresholds"].get(name)) is int for name in ("words", "tags", "relations"))
-        and _adds_up(content["coverage"])
-    )
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and not re.search("[\ud800-\udfff]", value)
-
-
-def _adds_up(coverage: dict) -> bool:
-    """Whether the tokens by route, where they are told, are as many as there are."""
-    total, routes = coverage.get("tokens", 0), coverage.get("tokens_by_route", {})
-    counted = isinstance(routes, dict) and all(type(n) is int and n > 0 for n in routes.values())
-    return type(total) is int and counted and sum(routes.values()) == total
-
-
-_SWITCHES = ("numbers", "punctuation", "adjacency", "tags", "dependencies")
-
-
-def form_class(form: str, options: dict) -> str | None:
-    """ "NB", "PUNCT" or None, as a vocabulary's options allow."""
-    name = character_class(form)
-    switched_on = {NUMBER: "numbers", PUNCTUATION: "punctuation"}
-    return name if name and options[switched_on[name]] else None
-
-
-def unknown_word(tag: str, options: dict) -> str:
-    """What stands for a word that the vocabulary lacks: it tells the tag only where tags are properties."""
-    return UNKNOWN_WORD + tag if options.get("tags", True) else UNKNOWN_WORD
-
-
-def is_reserved(word: str, options: dict) -> bool:
-    """Whether the name is a replacement's under a vocabulary's options."""
-    return (
-        word.startswith(UNKNOWN_WORD)
-        or (word == NUMBER and options["numbers"])
-        or (word == PUNCTUATION and options["punctuation"])
-    )
-
-
-# Counting a treebank into a vocabulary, by the rules that `bove.text.vocabulary` states.
-
-
 def build(sentences: Iterable[Sentence], thresholds: dict, options: dict) -> Vocabulary:
-    """Count a treebank and keep what reaches the thresholds.
+    """Count a treebank and keep what reaches the thresholds, by the rules that the module states.
 
     Args:
         sentences: the treebank; read once.
@@ -302,7 +241,7 @@ def build(sentences: Iterable[Sentence], thresholds: dict, options: dict) -> Voc
         raise BoveError(
             f"the treebank has a relation {ADJACENCY}, the name of ours; rename it, or switch ours off"
         )
-    words, coverage = _count_words(tokens, thresholds["words"], options)
+    words, coverage = _count_words(tokens, Vocabulary(*[()] * len(_LISTS), dict(thresholds), options))
     kept_tags, rare_tags = _replace_rare(tags, thresholds["tags"], UNKNOWN_TAG)
     kept_arcs, rare_arcs = _replace_rare(arcs, thresholds["relations"], UNKNOWN_RELATION)
     columns = [*_ordered(words), *_ordered(kept_tags), *_ordered(kept_arcs)]
@@ -314,7 +253,7 @@ def build(sentences: Iterable[Sentence], thresholds: dict, options: dict) -> Voc
 def _checked(options: dict) -> dict:
     """The options as a vocabulary states them: one with tags and dependencies does not speak of these."""
     if not options["lookup"] or any(name not in VARIANTS for name in options["lookup"]):
-        raise BoveError(f"lookup {options['lookup']!r}: choose one or more of {', '.join(LOOKUP)}")
+        raise BoveError(f"lookup {options['lookup']!r}: choose one or more of {', '.join(VARIANTS)}")
     if not (options.get("dependencies", True) or options["adjacency"]):
         raise BoveError(
             "neither dependencies nor adjacency: no relation is left; switch one of them on, and to train "
@@ -335,21 +274,25 @@ def _count(sentences) -> tuple[Counter, Counter, Counter, int]:
     return tokens, tags, arcs, adjacent
 
 
-def _count_words(tokens: Counter, threshold: int, options: dict) -> tuple[Counter, dict]:
-    """Tokens that each word row stands for, and the coverage: tokens by route, types seen and kept."""
-    first = options["lookup"][0]
+def _count_words(tokens: Counter, empty: Vocabulary) -> tuple[Counter, dict]:
+    """Tokens of each word row, and the coverage: tokens by route, types seen and kept.
+
+    Args:
+        tokens: counts of (form, tag).
+        empty: a vocabulary without names, of the thresholds and options.
+    """
+    first = VARIANTS[empty.options["lookup"][0]]
     types: Counter = Counter()
     for (form, _), count in tokens.items():
-        if form_class(form, options) is None:
-            types[VARIANTS[first](form)] += count
-    kept = {word for word, count in types.items() if count >= threshold and not is_reserved(word, options)}
+        if empty.word_class(form) is None:
+            types[first(form)] += count
+    least = empty.thresholds["words"]
+    kept = {word for word, count in types.items() if count >= least and not empty.is_reserved(word)}
+    draft = replace(empty, words=(*filter(empty.is_reserved, (NUMBER, PUNCTUATION)), *kept))
     words, routes = Counter(), Counter()
     for (form, tag), count in tokens.items():
-        route = name = form_class(form, options)
-        if name is None:
-            found = ((r, VARIANTS[r](form)) for r in options["lookup"])
-            route, name = next((f for f in found if f[1] in kept), ("unknown", unknown_word(tag, options)))
-        words[name] += count
+        row, route = draft.known_row(form)
+        words[draft.words[row] if row >= 0 else draft.unknown_word(tag)] += count
         routes[route] += count
     coverage = {
         "tokens": tokens.total(),

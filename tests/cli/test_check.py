@@ -92,7 +92,7 @@ def test_columns_without_any_head_are_refused_and_the_other_ones_told_of(check):
         (b"3 2\na " + bytes(8) + b"b " + bytes(5), "row 2: the file ends there, but its header says 3 rows"),
         ("a\tb\nonly one\n", "line 2: one column; put a tab between the two sentences"),
         ("1\nhigh\n", "none of the kinds"),
-        ("1\n" * 300 + "high\n", "line 301: 'high' is no score"),
+        ("1\n" * 300 + "high\n", "line 301: 'high' is not a score"),
         ("\n\n1e999\n", "none of the kinds"),
         (SNLI % ("maybe", "x", 1), "line 1: unknown label 'maybe'"),
         (SNLI % ("-", "x", 1), "no pair has a gold score or label"),

@@ -47,4 +47,4 @@ def test_a_configuration_s_pairs_are_read_in_the_columns_that_it_names(tmp_path,
     assert "  data set own\n    all: 2 pairs, 1 of them scored\n" in capsys.readouterr().out
     (tmp_path / "own.txt").write_text("C\tA\tB\nhigh\tx\ty\n", encoding="utf-8")
     assert main(["check", *files]) == 2
-    assert "own.txt, line 2: 'high' is no score" in capsys.readouterr().out
+    assert "own.txt, line 2: 'high' is not a score" in capsys.readouterr().out

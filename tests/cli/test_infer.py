@@ -177,7 +177,7 @@ def test_sentences_with_one_id_are_refused_since_a_bag_is_found_by_it(folder, tm
     write_treebank(tmp_path / "twice.conllu", [Sentence("a", ("x",), ("T",), (0,), ("ROOT",))] * 2)
     common = f"--sentences {tmp_path / 'twice.conllu'} --vocabulary {folder / 'vocabulary'} --output"
     assert main(f"encode {common} {tmp_path / 'g'}".split()) == 0
-    assert "1 sentence ids that stood before, first in line 5" in capsys.readouterr().err
+    assert "1 repeated sentence ids, first in line 5" in capsys.readouterr().err
     assert infer(folder, "gentle", "averaged", "--graphs", tmp_path / "g") == 2
     assert "two sentences have the id 'a'; give each its own" in capsys.readouterr().err
     (tmp_path / "v.txt").write_text("x 1 2\n", encoding="utf-8")

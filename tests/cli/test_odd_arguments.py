@@ -125,7 +125,7 @@ def test_a_line_break_separates_no_columns(treebank, capsys):
         "second=2",
     ]
     words = [*names, "--separator", "\n", "--encoding", "utf-8", "--subset", "s", "trees", "--output", "new"]
-    refused(["pairs", *words], capsys, r"separator: '\n' can not separate columns; write another")
+    refused(["pairs", *words], capsys, r"separator: '\n' cannot separate columns; write another")
 
 
 def bove(folder, *words, **more):

@@ -150,8 +150,8 @@ def test_a_file_of_empty_sentences_needs_no_head(read):
         ),
         (DOGS_09 + DOGS_09, r"line 3: token number '1' where 3 was due; .* blank line between"),
         (row09(2, "a", "T", 0, "r"), r"line 1: token number '2' where 1 was due"),
-        (row09("1", "a", "T", "two", "r"), r"line 1: head 'two' is no number"),
-        (row_u(1, "a", "T", "T", "8.1", "r"), r"line 1: head '8.1' is no number"),
+        (row09("1", "a", "T", "two", "r"), r"line 1: head 'two' is not a number"),
+        (row_u(1, "a", "T", "T", "8.1", "r"), r"line 1: head '8.1' is not a number"),
         (row09(1, "", "T", 0, "r"), r"line 1: an empty cell; write _"),
         ("just some words\n", r"line 1: 1 column, but CoNLL-2009 has 12"),
         ("1\ta\t_\n", r"line 1: 3 columns, but CoNLL-2009 has 12"),
@@ -167,8 +167,8 @@ def test_a_file_of_empty_sentences_needs_no_head(read):
         (DOGS_U.encode("utf-16"), r"file.conll: UTF-16 text; convert it to UTF-8"),
         (DOGS_U.replace("\n", "\r"), r"line 1: a carriage return inside the line; end lines with line feeds"),
         ("# a\r" + DOGS_U.replace("\n", "\r"), r"line 1: a carriage return inside the line"),
-        (row09(1, "a", "T", "9" * 5000, "r"), r"line 1: head '9+' is no number"),
-        (row_u(1, "a", "T", "T", "٣", "r"), r"line 1: head '٣' is no number"),
+        (row09(1, "a", "T", "9" * 5000, "r"), r"line 1: head '9+' is not a number"),
+        (row_u(1, "a", "T", "T", "٣", "r"), r"line 1: head '٣' is not a number"),
     ],
 )
 def test_malformed_rows_are_refused_with_their_line(read, text, message):
@@ -210,7 +210,7 @@ def test_written_tree_has_comments_first_and_its_tag_twice():
 
 @pytest.mark.parametrize("form", ["", "a\tb", "a\nb", "a\r"])
 def test_a_form_that_would_break_the_row_is_not_written(form):
-    with pytest.raises(BoveError, match="can not stand in a CoNLL-U cell"):
+    with pytest.raises(BoveError, match="cannot stand in a CoNLL-U cell"):
         write_conllu(io.StringIO(), Sentence("a", (form,), ("T",), (0,), ("r",)))
 
 

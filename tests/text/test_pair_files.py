@@ -108,7 +108,7 @@ def test_a_line_with_one_column_is_refused(sts, text):
     "score", ["high", "nan", "inf", "1_0", "4,5", "1 2", "1e999", "٣", "0x1", "4\u00a0", "1\t2"]
 )
 def test_a_score_that_is_no_finite_number_is_refused(sts, score):
-    with pytest.raises(BoveError, match=rf"gs.txt, line 2: {re.escape(repr(score))} is no score"):
+    with pytest.raises(BoveError, match=rf"gs.txt, line 2: {re.escape(repr(score))} is not a score"):
         sts("a\tb\nc\td\n", f"1\n{score}\n")
 
 
@@ -158,10 +158,10 @@ def test_words_that_look_like_missing_values_are_sentences(snli, tmp_path, text)
     ("text", "message"),
     [
         (record(gold_label="maybe"), r"line 1: unknown label 'maybe'; known are '-', 'contradiction'"),
-        (record() + record(), r"line 2: pair id '7#1' stands in line 1 too"),
+        (record() + record(), r"line 2: pair id '7#1' is in line 1 too"),
         (record(sentence2=None), r"line 1: no text under 'sentence2'"),
-        (record(pairID=""), r"line 1: '' is no pair id"),
-        (record(pairID="a\nb"), r"is no pair id"),
+        (record(pairID=""), r"line 1: '' cannot be a pair id"),
+        (record(pairID="a\nb"), r"cannot be a pair id"),
         (record() + '{"gold_label": "neu', r"line 2: not JSON .* cut off"),
         ("[" * 100_000, r"line 1: neither a JSON object nor a header"),
         (record() + "[1]\n", r"line 2: not a JSON object"),

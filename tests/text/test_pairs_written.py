@@ -56,7 +56,7 @@ def test_a_pair_id_that_stands_twice_is_refused(tmp_path):
     pair = Pair("a-1", "d", "D", "similarity", "a", "x", "y", 1.0, True)
     with open(tmp_path / "pairs.jsonl", "w", encoding="utf-8") as stream:
         write_pairs(stream, [pair, pair])
-    with pytest.raises(BoveError, match="line 2: pair id 'a-1' stands twice"):
+    with pytest.raises(BoveError, match="line 2: pair id 'a-1' is repeated"):
         read_pairs(tmp_path / "pairs.jsonl")
 
 

@@ -11,9 +11,7 @@ from bove.text.tokens import Conventions, find_conventions, normalise, sentences
 
 UD = Conventions()
 PENN = find_conventions(
-    [["``", "The", "well-known", "firm", "-LRB-", "and\\/or", "bank", "-RRB-", "''", "--", "here", "..."]]
-    * 3,
-    tokenise,
+    [["``", "The", "well-known", "firm", "-LRB-", "and\\/or", "bank", "-RRB-", "''", "--", "here", "..."]] * 3
 )
 
 PIECES = {
@@ -89,7 +87,7 @@ def test_habits_are_counted_in_the_treebank():
         ["non-stop", "e-mail"],
         ["a", "two", "-", "way", "b/c", "b/c", "St."],
     ]
-    found = find_conventions(forms, tokenise)
+    found = find_conventions(forms)
     assert found.hyphens and {"non", "e"} <= found.prefixes and "day" not in found.prefixes
     assert not found.slashes and found.quotes == ('"', '"')
     assert tokenise("day-long non-stop b/c", found) == ["day", "-", "long", "non-stop", "b/c"]
@@ -98,9 +96,9 @@ def test_habits_are_counted_in_the_treebank():
 
 
 def test_a_form_that_the_treebank_mostly_keeps_stays_whole():
-    kept = find_conventions([["Approx.", "x^_^x", "^_^", "hm", "^_^"]] * 2, tokenise)
+    kept = find_conventions([["Approx.", "x^_^x", "^_^", "hm", "^_^"]] * 2)
     assert "^_^" in kept.whole and tokenise("(^_^),", kept) == ["(", "^_^", ")", ","]
-    split = find_conventions([["no", "."]] * 5 + [["no."]] * 2, tokenise)
+    split = find_conventions([["no", "."]] * 5 + [["no."]] * 2)
     assert "no." not in split.whole
 
 
