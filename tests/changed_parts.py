@@ -18,7 +18,6 @@ import numpy as np
 
 from bove.artefacts import _CODES, _DTYPES
 from bove.factor.model import LowRank, Model
-from bove.text.vocabulary import _LISTS, Vocabulary
 
 _DEEP, _LONG = "(deep)", "(long)"  # what json itself would not write
 NAMES = ["ids", "vectors", "P", "R", "id", "score:x", "empty:x", "scored", "", "\n", "a", "é"]
@@ -53,7 +52,7 @@ def _json_text(content: bytes, chance: Random) -> bytes:
     """JSON, or one of its lines."""
     text = content.decode()
     try:
-        return _written(_signed_vocabulary(changed_value(json.loads(text), chance), chance)).encode()
+        return _written(changed_value(json.loads(text), chance)).encode()
     except ValueError:
         lines = text.splitlines()
         row = chance.randrange(len(lines))
@@ -96,15 +95,6 @@ def _other(value: Any, chance: Random) -> Any:
     if isinstance(value, int | float) and chance.random() < 0.4:
         return value + chance.choice([-1, 1, 0.5, -value, value])
     return chance.choice(ODD)
-
-
-def _signed_vocabulary(found: Any, chance: Random) -> Any:
-    """A vocabulary's hash made to fit what it now holds, as a rule."""
-    if isinstance(found, dict) and "hash" in found and chance.random() < 0.9:
-        with suppress(Exception):
-            lists = {name: tuple(found[name]) for name in _LISTS}
-            found["hash"] = Vocabulary(**lists, thresholds=found["thresholds"], options=found["options"]).hash
-    return found
 
 
 def _file_of_arrays(content: bytes, chance: Random) -> bytes:
