@@ -12,7 +12,7 @@ import numpy as np
 
 from bove.errors import BoveError
 from bove.factor.graphs import GraphCorpus
-from bove.factor.inference import Inference, Options, infer_tokens
+from bove.factor.inference import Inference, Options
 from bove.factor.model import Model
 from bove.text.conll import Sentence
 from bove.text.graphs import Counts, encode
@@ -137,10 +137,10 @@ class Embedder:
         if system == WORD_VECTORS:
             return self._looked_up(sentences, punctuation)
         corpus = self.graphs(sentences)
-        infer = self._inference(system).solver(corpus, "the sentences")
         first, index = corpus.distinct()
-        batch_tokens, like = self.settings.batch_tokens, self.model.properties
-        bags = infer_tokens(infer, corpus, first, batch_tokens, like).astype(np.float32, copy=False)
+        inference, batch_tokens = self._inference(system), self.settings.batch_tokens
+        bags = inference.tokens(corpus, "the sentences", batch_tokens, graphs=first)
+        bags = bags.astype(np.float32, copy=False)
         whole = [bags[corpus.token_offsets[s] : corpus.token_offsets[s + 1]] for s in first[index]]
         kept = [_kept(s.forms, range(len(s.forms)), punctuation) for s in sentences]
         return [Bag(places, bag[places]) for places, bag in zip(kept, whole, strict=True)]

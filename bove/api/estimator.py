@@ -17,7 +17,7 @@ from bove.api.graph import Graph, bag_of, seed_of
 from bove.errors import BoveError, BoveWarning
 from bove.factor.als import AlsSettings
 from bove.factor.graphs import GraphCorpus
-from bove.factor.inference import SOLVERS, Inference, Options, infer_tokens
+from bove.factor.inference import SOLVERS, Inference, Options
 from bove.factor.model import Model
 from bove.factor.objective import objective
 from bove.factor.training import (
@@ -509,9 +509,7 @@ class BoVE(TransformerMixin, BaseEstimator):
         inference = getattr(self, "_inference", None)
         if inference is None or inference.options != options:
             inference = self._inference = Inference(self.model_, "bove", options)
-        arrays = corpus.arrays
-        infer, every = inference.solver(arrays, "the graphs"), np.arange(arrays.n_graphs)
-        return infer_tokens(infer, arrays, every, self.batch_tokens, self.model_.properties, self.threads)
+        return inference.tokens(corpus.arrays, "the graphs", self.batch_tokens, self.threads)
 
     def _explained(self, corpus: Corpus) -> Reconstruction:
         return explained(self.model_, corpus, self._infer(corpus), self.batch_tokens, self.threads)

@@ -45,9 +45,9 @@ from bove.evaluate.neighbours import (
     neighbours_as_text,
 )
 from bove.evaluate.search import nearest
-from bove.factor.graphs import GraphCorpus
+from bove.factor.graphs import GraphCorpus, ranges
 from bove.factor.inference import Inference, infer_batches
-from bove.factor.parallel import Workers, plan_batches, ranges
+from bove.factor.parallel import Workers, make_batches
 from bove.files import atomic_write, sha256
 from bove.text.conll import Sentence, read_sentences
 from bove.text.graphs import load_graphs
@@ -95,7 +95,7 @@ def training_tokens(
         if kept is None:
             whole = limit is None and cache is not None and _can_write(cache)
             file = cache if whole else Path(folder, "tokens.safetensors")
-            some = _first(corpus, limit)
+            some = corpus.select(slice(limit))
             if whole:
                 log.info("training tokens: inferring %d sentences once, for %s", some.n_graphs, file)
             _infer(embedder, some, graphs, file, identity, threads)
@@ -142,27 +142,6 @@ def _can_write(path: Path) -> bool:
     return False
 
 
-def _first(corpus: GraphCorpus, limit: int | None) -> GraphCorpus:
-    """The corpus of the first sentences."""
-    size = corpus.n_graphs if limit is None else min(limit, corpus.n_graphs)
-    tokens, arcs = corpus.token_offsets[size], corpus.arc_offsets[size]
-    entries = corpus.property_offsets[tokens]
-    return GraphCorpus(
-        token_offsets=corpus.token_offsets[: size + 1],
-        property_offsets=corpus.property_offsets[: tokens + 1],
-        properties=corpus.properties[:entries],
-        arc_offsets=corpus.arc_offsets[: size + 1],
-        arc_relation=corpus.arc_relation[:arcs],
-        arc_head=corpus.arc_head[:arcs],
-        arc_dependent=corpus.arc_dependent[:arcs],
-        n_properties=corpus.n_properties,
-        n_relations=corpus.n_relations,
-        extra=corpus.extra,
-        ids=corpus.ids[:size],
-        vocabulary_hash=corpus.vocabulary_hash,
-    )
-
-
 def _infer(embedder: Embedder, corpus, graphs, file, identity, threads) -> None:
     model, settings = embedder.model, embedder.settings
     infer = Inference(model, "bove", settings.options).solver(corpus, str(graphs))
@@ -172,11 +151,10 @@ def _infer(embedder: Embedder, corpus, graphs, file, identity, threads) -> None:
     more = {name: value for name, value in identity.items() if name != "model_hash"}
     writer = BagWriter(file, numbers, corpus.lengths[first], index, model.rank, "bove", model.hash, more)
     with writer, Workers(threads) as workers, Progress(len(first), "sentences") as progress:
-        dtype = model.properties.dtype
-        plan = plan_batches(corpus.lengths[first], settings.batch_tokens)
-        for bags, got in infer_batches(infer, corpus, first, plan, dtype, workers):
-            writer.put_many(bags, got.E)
-            progress.step(len(bags))
+        batches = make_batches(corpus, settings.batch_tokens, model.properties.dtype, first)
+        for batch, got in infer_batches(infer, batches, workers):
+            writer.put_many(index[batch.graphs], got.E)
+            progress.step(batch.size)
 
 
 def _tokens(bags: Bags, limit: int | None) -> TrainingTokens:

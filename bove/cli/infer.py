@@ -17,7 +17,7 @@ from bove.evaluate.comparisons import by_length, compare_bags, summarise_bags
 from bove.factor.graphs import GraphCorpus
 from bove.factor.inference import SOLVERS, Inference, Options, infer_batches
 from bove.factor.model import Model
-from bove.factor.parallel import Workers, plan_batches, ranges
+from bove.factor.parallel import Batch, Workers, plan_batches
 from bove.files import atomic_write, sha256
 from bove.text.conll import read_sentences
 from bove.text.graphs import load_graphs
@@ -133,24 +133,24 @@ def _infer(args) -> None:
     if args.system == "bove":
         options = Options(args.solver, args.iterations, args.tolerance, args.energy)
     inference = Inference(model, args.system, options)
-    if inference.factors is not None:
+    if args.system == "bove" and inference.factors is not None:
         ranks = inference.factors.ranks
         log.info("relations: %d of %d singular values kept", ranks.sum(), len(ranks) * model.rank)
     infer = inference.solver(corpus, args.graphs)
     layout, kept = bag_layout(args, corpus)
-    first = layout.first
-    plan = plan_batches(corpus.lengths[first], args.batch_tokens)
-    used, change = np.zeros(len(first), np.int64), np.zeros(len(first))
+    plan = plan_batches(corpus.lengths[layout.first], args.batch_tokens)
+    used, change = np.zeros(len(layout.first), np.int64), np.zeros(len(layout.first))
     if shard:
         plan = plan[shard[0] - 1 :: shard[1]]
         made_by = (model.rank, args.system, model.hash, _settings(args))
         writer = ShardWriter(args.output, layout, shard, plan, *made_by)
     else:
         writer = layout.writer(args.output, model.rank, args.system, model.hash)
+    batches = (Batch(corpus, layout.first[bags], model.properties.dtype) for bags in plan)
     with writer, Workers(args.threads) as workers, Progress(sum(map(len, plan)), "sentences") as progress:
-        for bags, got in infer_batches(infer, corpus, first, plan, model.properties.dtype, workers):
-            tokens, _ = ranges(corpus.token_offsets, first[bags])
-            writer.put_many(bags, got.E[kept[tokens]])
+        for batch, got in infer_batches(infer, batches, workers):
+            bags = layout.index[batch.graphs]
+            writer.put_many(bags, got.E[kept[batch.tokens]])
             used[bags], change[bags] = got.iterations, got.change
             progress.step(len(bags))
     rows = layout.first[np.sort(np.concatenate([np.zeros(0, np.int64), *plan]))] if shard else None

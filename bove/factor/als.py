@@ -16,12 +16,12 @@ import numpy as np
 
 from bove.errors import BoveError
 from bove.factor.graphs import GraphCorpus
-from bove.factor.inference import FixedPoint, infer_averaged
+from bove.factor.inference import FixedPoint, infer_averaged, infer_tokens
 from bove.factor.model import compress
-from bove.factor.objective import Groups, arcs_by_relation, gram, property_matrix, terms
-from bove.factor.parallel import Peers, Workers, plan_batches, take_batch
+from bove.factor.objective import Groups, terms
+from bove.factor.parallel import Peers, Workers, make_batches
 from bove.factor.penalties import p_step_l1, r_step_proximal, r_step_shrink
-from bove.factor.steps import EStep, RStep, p_step, r_step
+from bove.factor.steps import EStep, RStep, gram, p_step, r_step
 
 
 @dataclass(frozen=True)
@@ -115,12 +115,10 @@ class AlsTrainer:
         """
         s = self.settings
         dtype = state.P.dtype
-        plan = plan_batches(self.corpus.lengths, s.batch_tokens)
-        self.batches = [take_batch(self.corpus, graphs, dtype) for graphs in plan]
-        self.arcs = arcs_by_relation(self.corpus)
-        self.W = property_matrix(self.corpus, dtype)
+        self.batches = list(make_batches(self.corpus, s.batch_tokens, dtype))
+        self.W = self.corpus.property_matrix(dtype)
         self.nnz_W = self.peers.sum(np.diff(self.W.indptr).astype(np.int64))
-        self.nnz_X = self.peers.sum(np.array([len(head) for head, _ in self.arcs], float))
+        self.nnz_X = self.peers.sum(self.corpus.arc_counts)
         with Workers(self.threads, self.peers) as workers, np.errstate(over="ignore", invalid="ignore"):
             while state.round < s.max_rounds and not state.finished:
                 state = self._round(state, workers)
@@ -171,16 +169,17 @@ class AlsTrainer:
         return p_step(WE, G, lambda_P, P, self.frozen), 0, 0.0
 
     def _r_step(self, E, G, R0, workers) -> RStep:
-        s, offsets = self.settings, self.corpus.token_offsets
-        ridge = s.lambda_R / s.alpha if s.alpha else 0.0
-        arcs = self.arcs if s.alpha else [(head[:0], dependent[:0]) for head, dependent in self.arcs]
+        s = self.settings
+        if not s.alpha:
+            return RStep(*np.zeros((3, *R0.shape), R0.dtype))
+        ridge = s.lambda_R / s.alpha
         stop = {"tolerance": s.r_tolerance, "max_iterations": s.r_iterations, "R0": R0}
         if s.r_penalty == "l2":
-            return r_step(E, G, offsets, arcs, self.batches, workers, ridge=ridge, **stop)
+            return r_step(E, G, self.corpus, self.batches, workers, ridge=ridge, **stop)
         if s.r_penalty == "nuclear-shrink":
-            return r_step_shrink(E, G, offsets, arcs, self.batches, workers, strength=ridge / 2, **stop)
+            return r_step_shrink(E, G, self.corpus, self.batches, workers, strength=ridge / 2, **stop)
         kind = s.r_penalty
-        return r_step_proximal(E, arcs, self.batches, workers, strength=ridge / 2, kind=kind, **stop)
+        return r_step_proximal(E, self.corpus, self.batches, workers, strength=ridge / 2, kind=kind, **stop)
 
     def _e_step(self, state: AlsState, workers: Workers, restart: bool) -> np.ndarray:
         """New token vectors [T, r]; where `restart`, inferred from 0 before the usual update."""
@@ -203,13 +202,7 @@ class AlsTrainer:
                 E = state.E[batch.tokens]
                 if restart:
                     E = infer_averaged(kernel, batch, iterations=s.restart_iterations, tolerance=0).E
-                base, neighbours = kernel.base(batch), kernel.neighbours(batch)
-                first = kernel.step(E, batch.n, base, neighbours)
-                if s.e_step == "single":
-                    return first
-                return (first + kernel.step(first, batch.n, base, neighbours)) / 2
+                first = kernel.step(E, batch)
+                return first if s.e_step == "single" else (first + kernel.step(first, batch)) / 2
 
-        new = np.empty_like(state.E)
-        for batch, E in zip(self.batches, workers.map(update, self.batches), strict=True):
-            new[batch.tokens] = E
-        return new
+        return infer_tokens(update, self.batches, np.empty_like(state.E), workers)

@@ -1,4 +1,4 @@
-"""Bags for new graphs: E for fixed P and R, from E = 0.
+"""Inference with a trained model: E for fixed P and R, from E = 0. `Inference` configures the solver.
 
 `averaged` (the paper's):  E¹ = step(0) = WᵀP (PᵀP + lambda_E I)⁻¹, then E ← (E + step(E)) / 2.
 
@@ -14,20 +14,43 @@ back to the averaged step. So does a graph that ends so far from E¹ = WᵀP D�
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from bove.errors import BoveError
 from bove.factor.graphs import GraphCorpus
-from bove.factor.model import LowRank, Model
-from bove.factor.parallel import Batch, Space, Workers, plan_batches, ranges, take_batch
+from bove.factor.model import LowRank, Model, compress
+from bove.factor.parallel import Batch, Space, Workers, make_batches
 from bove.factor.steps import EStep, solve_spd
 
+# `properties-only` is the first step of `bove`: E without relations
+SYSTEMS = ("properties-only", "bove")
+SOLVERS = ("fixed-point", "averaged")
 # a graph is stuck where a step at damping w shrinks its change by less than this share of w
 LEAST_GAIN = 0.1
 LEAST_DAMPING = 1 / 16
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How bags are inferred.
+
+    Attributes:
+        solver: one of SOLVERS.
+        iterations: the most of them.
+        tolerance: a graph is done where no token vector changes by more than this share; 0 never.
+        energy: share of each relation's energy that its factors keep (fixed-point).
+    """
+
+    solver: str
+    iterations: int
+    tolerance: float
+    energy: float
 
 
 @dataclass(frozen=True)
@@ -39,18 +62,132 @@ class Inferred:
     change: np.ndarray
 
 
+class Inference:
+    """One model's inference under one system; what depends on the model alone is factorised once.
+
+    Args:
+        system: one of SYSTEMS.
+        options: of `bove`; the other system has none.
+
+    Attributes:
+        factors: R's factors, where the solver runs on these; else None.
+
+    Raises:
+        BoveError: an energy that is not above 0 and at most 1, fewer iterations than one, or a tolerance
+            that is not a number of at least 0.
+    """
+
+    def __init__(self, model: Model, system: str, options: Options | None = None):
+        self.model, self.system, self.options = model, system, options
+        self.factors: LowRank | None = None
+        if system == "properties-only":
+            self.factors = compress(np.zeros((0, model.rank, model.rank), model.properties.dtype), 1)
+            self._stop = {"iterations": 1, "tolerance": 0.0}
+            return
+        if options.iterations < 1:
+            raise BoveError(f"{options.iterations} iterations of inference: must be at least 1")
+        if not 0 <= options.tolerance < math.inf:
+            raise BoveError(f"tolerance {options.tolerance} of inference: must be a number of at least 0")
+        self._stop = {"iterations": options.iterations, "tolerance": options.tolerance}
+        if options.solver == "fixed-point":
+            whole = options.energy >= 1 and isinstance(model.relations, LowRank)
+            self.factors = model.relations if whole else model.compress(options.energy).relations
+
+    def solver(self, corpus: GraphCorpus, name: str) -> Callable[[Batch], Inferred]:
+        """A function from a batch of the corpus (called `name` in messages) to its bags.
+
+        Raises:
+            BoveError: graphs of another vocabulary, or with extra vectors of another length; the function: a
+                graph has diverged under every solver.
+        """
+        model, factors = self.model, self.factors
+        model.check(corpus, name)
+        P = model.properties
+        PtP = P.T @ P
+        if len(corpus.extra):
+            if corpus.extra.shape[1] != model.rank:
+                raise BoveError(
+                    f"{name}: words with vectors of {corpus.extra.shape[1]} dimensions, but the model has "
+                    f"rank {model.rank}; encode the sentences with the model's vectors"
+                )
+            P = np.concatenate([P, corpus.extra.astype(P.dtype)])
+        weights = {"alpha": model.weight("alpha"), "lambda_E": model.weight("lambda_E")}
+        stop = self._stop
+        if factors is None:
+            kernel = EStep(P, PtP, model.dense_relations(), **weights)
+            return lambda batch: _finite(infer_averaged(kernel, batch, **stop), batch)
+        solver = FixedPoint(
+            P, PtP, factors, **weights, fallback=lambda: EStep(P, PtP, factors.dense(), **weights)
+        )
+        return lambda batch: _finite(solver.infer(batch, **stop), batch)
+
+    def tokens(
+        self,
+        corpus: GraphCorpus,
+        name: str,
+        batch_tokens: int,
+        threads: int = 1,
+        graphs: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """[T, r] the token vectors of a corpus, or of some of its graphs; those of the others are 0.
+
+        Args:
+            name: what messages call the corpus.
+            batch_tokens: tokens worked on at once.
+
+        Raises:
+            BoveError: as `solver` does.
+        """
+        infer, dtype = self.solver(corpus, name), self.model.properties.dtype
+        E = np.zeros((corpus.n_tokens, self.model.rank), dtype)
+        with Workers(threads) as workers:
+            batches = make_batches(corpus, batch_tokens, dtype, graphs)
+            return infer_tokens(lambda batch: infer(batch).E, batches, E, workers)
+
+
+def infer_batches(
+    infer: Callable[[Batch], Result], batches: Iterable[Batch], workers: Workers
+) -> Iterator[tuple[Batch, Result]]:
+    """Yield each batch with what `infer` makes of it, in order: the one loop of inference over batches."""
+    return workers.map(lambda batch: (batch, infer(batch)), batches)
+
+
+def infer_tokens(
+    infer: Callable[[Batch], np.ndarray], batches: Iterable[Batch], E: np.ndarray, workers: Workers
+) -> np.ndarray:
+    """E [T, r], in place, with the rows of each batch's tokens as `infer` makes them [b n, r]."""
+    for batch, vectors in infer_batches(infer, batches, workers):
+        E[batch.tokens] = vectors
+    return E
+
+
+def _finite(got: Inferred, batch: Batch) -> Inferred:
+    """The bags of a batch; BoveError where a graph has diverged under every solver."""
+    bad = ~np.isfinite(got.E).reshape(batch.size, -1).all(axis=1)
+    if bad.any():
+        name = batch.corpus.ids[batch.graphs[np.flatnonzero(bad)[0]]]
+        raise BoveError(
+            f"sentence '{name}': its bag is not finite, since inference diverged; "
+            "train with a lower alpha, or a higher lambda_R or lambda_E"
+        )
+    return got
+
+
 def relative_change(new: np.ndarray, old: np.ndarray, n: int) -> np.ndarray:
-    """[b] for each graph the largest ||new_i − old_i|| / ||new_i|| over its tokens i (0 where both are 0)."""
-    with np.errstate(
-        over="ignore", invalid="ignore"
-    ):  # a diverging graph gives inf, which its caller handles
+    """[b] for each graph the largest ‖new_i − old_i‖ / ‖new_i‖ over its tokens i (0 where both are 0).
+
+    Infinite for a graph that diverges, which its caller handles.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
         moved = np.linalg.norm(new - old, axis=1)
         size = np.linalg.norm(new, axis=1)
         ratio = np.divide(moved, size, out=np.where(moved > 0, np.inf, 0).astype(moved.dtype), where=size > 0)
     return np.where(np.isfinite(moved), ratio, np.inf).reshape(-1, n).max(axis=1)
 
 
-def infer_averaged(kernel: EStep, batch: Batch, *, iterations: int, tolerance: float, E0=None) -> Inferred:
+def infer_averaged(
+    kernel: EStep, batch: Batch, *, iterations: int, tolerance: float, E0: np.ndarray | None = None
+) -> Inferred:
     """At most `iterations` steps for each graph, the first from E = 0 whole, the others averaged.
 
     A graph leaves the batch when its largest relative token change is below `tolerance` (0: never).
@@ -58,20 +195,19 @@ def infer_averaged(kernel: EStep, batch: Batch, *, iterations: int, tolerance: f
     E = np.zeros((len(batch.tokens), len(kernel.C)), kernel.C.dtype) if E0 is None else E0.copy()
     used, change = np.zeros(batch.size, np.int64), np.full(batch.size, np.inf)
     part, active, now = batch, np.arange(batch.size), E
-    base, neighbours = kernel.base(part), kernel.neighbours(part)
     while len(active) and used.max() < iterations:
         with np.errstate(over="ignore", invalid="ignore"):  # a diverging graph shows in its change
-            step = kernel.step(now, part.n, base, neighbours)
+            step = kernel.step(now, part)
         new = (now + step) / 2 if used.max() or E0 is not None else step
         used[active] += 1
         change[active] = relative_change(new, now, part.n)
         now = new
         E.reshape(batch.size, part.n, -1)[active] = now.reshape(len(active), part.n, -1)
         keep = (change[active] >= tolerance) | (tolerance == 0)
+        if not keep.any():
+            break
         if not keep.all():
-            rows = np.repeat(keep, part.n)
-            part, active, now, base = part.select(keep), active[keep], now[rows], base[rows]
-            neighbours = kernel.neighbours(part)
+            part, active, now = part.select(keep), active[keep], now[np.repeat(keep, part.n)]
     return Inferred(E, used, change)
 
 
@@ -98,15 +234,17 @@ class FixedPoint:
         self.UVD = solved[:, c : c + 2 * Q].T.copy()
         self.Q, self.space = Q, Space()
 
-    def infer(self, batch: Batch, *, iterations: int, tolerance: float, E0=None) -> Inferred:
+    def infer(
+        self, batch: Batch, *, iterations: int, tolerance: float, E0: np.ndarray | None = None
+    ) -> Inferred:
         """Iterate until no token of a graph changes by `tolerance` or more, or `iterations` times."""
         n, r = batch.n, self.PD.shape[1]
         first = batch.W @ self.PD
+        if not self.alpha or not self.Q:
+            return Inferred(first, np.ones(batch.size, np.int64), np.zeros(batch.size))
         E = first.copy() if E0 is None else E0.copy()
         used = np.full(batch.size, 1 if E0 is None else 0)
         change = np.full(batch.size, np.inf)
-        if not self.alpha or not self.Q:
-            return Inferred(first, np.ones(batch.size, np.int64), np.zeros(batch.size))
         damping = np.ones(batch.size, E.dtype)
         part, active = batch, np.arange(batch.size if iterations > used.max() else 0)
         now, base, lost = E, first, []
@@ -126,6 +264,8 @@ class FixedPoint:
             failed = ~done & ((damping[active] < LEAST_DAMPING) | ~np.isfinite(new_change))
             lost += active[failed].tolist()
             keep = ~done & ~failed & (used[active] < iterations)
+            if not keep.any():
+                break
             if not keep.all():
                 rows = np.repeat(keep, n)
                 part, active, now, base = part.select(keep), active[keep], now[rows], base[rows]
@@ -139,7 +279,8 @@ class FixedPoint:
         with np.errstate(over="ignore", invalid="ignore"):
             far = self.lambda_E * np.square(E - first, dtype=np.float64).reshape(batch.size, -1).sum(axis=1)
         near = (first * (batch.W @ self.P)).reshape(batch.size, -1).sum(axis=1, dtype=np.float64)
-        arcs = np.bincount(batch.graph, minlength=batch.size)
+        _, graph, _, _ = batch.arcs
+        arcs = np.bincount(graph, minlength=batch.size)
         return np.flatnonzero(~(far <= (1 + 1e-3) * (float(self.alpha) * arcs + near)))
 
     def _pull(self, E, batch):
@@ -184,153 +325,3 @@ def residual_products(S, T, batch: Batch, k: int, left: np.ndarray, right: np.nd
         graph, head, dependent = cells // (n * n), cells // n % n, cells % n
         np.add.at(left, (graph, head), T[graph, dependent])
         np.add.at(right, (graph, dependent), S[graph, head])
-
-
-# A model made ready to infer bags: what each system asks of the solvers in `bove.factor.inference`.
-#
-# `bove` runs a solver on P and R; `properties-only` is its first step, without relations.
-
-SYSTEMS = ("properties-only", "bove")
-SOLVERS = ("fixed-point", "averaged")
-
-
-@dataclass(frozen=True)
-class Options:
-    """How bags are inferred.
-
-    Attributes:
-        solver: one of SOLVERS.
-        iterations: the most of them.
-        tolerance: a graph is done where no token vector changes by more than this share; 0 never.
-        energy: share of each relation's energy that its factors keep (fixed-point).
-    """
-
-    solver: str
-    iterations: int
-    tolerance: float
-    energy: float
-
-
-class Inference:
-    """One model's inference under one system.
-
-    Attributes:
-        model: the model.
-        factors: R's factors, where the solver runs on these; else None.
-    """
-
-    def __init__(self, model: Model, system: str, options: Options | None = None):
-        """Factorise what depends on the model alone.
-
-        Args:
-            system: one of SYSTEMS.
-            options: of `bove`; the other system has none.
-
-        Raises:
-            BoveError: an energy that is not above 0 and at most 1, or fewer iterations than one,
-                or a tolerance that is no number of at least 0.
-        """
-        self.model, self.system, self.options = model, system, options
-        self.factors: LowRank | None = None
-        if system != "bove":
-            return
-        if options.iterations < 1:
-            raise BoveError(f"{options.iterations} iterations of inference: must be at least 1")
-        if not 0 <= options.tolerance < math.inf:
-            raise BoveError(f"tolerance {options.tolerance} of inference: must be a number of at least 0")
-        if options.solver == "fixed-point":
-            whole = options.energy >= 1 and isinstance(model.relations, LowRank)
-            self.factors = model.relations if whole else model.compress(options.energy).relations
-
-    def solver(self, corpus: GraphCorpus, name: str) -> Callable[[Batch], Inferred]:
-        """A function from a batch of the corpus (called `name` in messages) to its bags.
-
-        Raises:
-            BoveError: graphs of another vocabulary, or with further vectors of another length.
-        """
-        model, system = self.model, self.system
-        model.check(corpus, name)
-        P = model.properties
-        PtP = P.T @ P
-        if len(corpus.extra):
-            if corpus.extra.shape[1] != model.rank:
-                raise BoveError(
-                    f"{name}: words with vectors of {corpus.extra.shape[1]} dimensions, but the model has "
-                    f"rank {model.rank}; encode the sentences with the model's vectors"
-                )
-            P = np.concatenate([P, corpus.extra.astype(P.dtype)])
-        alpha, lambda_E = model.weight("alpha"), model.weight("lambda_E")
-        if system == "properties-only":
-            none = LowRank(
-                np.zeros((model.rank, 0), P.dtype), np.zeros((model.rank, 0), P.dtype), np.zeros(0, int)
-            )
-            solver = FixedPoint(P, PtP, none, 0.0, lambda_E)
-            return lambda batch: solver.infer(batch, iterations=1, tolerance=0)
-        settings = {"iterations": self.options.iterations, "tolerance": self.options.tolerance}
-        if self.factors is None:
-            kernel = EStep(P, PtP, model.dense_relations(), alpha, lambda_E)
-            return lambda batch: infer_averaged(kernel, batch, **settings)
-        factors = self.factors
-        solver = FixedPoint(
-            P, PtP, factors, alpha, lambda_E, lambda: EStep(P, PtP, factors.dense(), alpha, lambda_E)
-        )
-        return lambda batch: solver.infer(batch, **settings)
-
-
-def infer_batches(
-    infer: Callable[[Batch], Inferred],
-    corpus: GraphCorpus,
-    graphs: np.ndarray,
-    plan: Sequence[np.ndarray],
-    dtype: np.dtype,
-    workers: Workers,
-) -> Iterator[tuple[np.ndarray, Inferred]]:
-    """Yield (places in `graphs` [b], their bags) batch by batch.
-
-    Args:
-        infer: from `Inference.solver`.
-        graphs: [B] graphs of the corpus.
-        plan: from `plan_batches` for the lengths of `graphs`, or some of these batches.
-
-    Raises:
-        BoveError: a graph has diverged under every solver.
-    """
-    results = workers.map(lambda places: infer(take_batch(corpus, graphs[places], dtype)), plan)
-    for places, got in zip(plan, results, strict=True):
-        _check_finite(got.E, corpus, graphs[places])
-        yield places, got
-
-
-def infer_tokens(
-    infer: Callable[[Batch], Inferred],
-    corpus: GraphCorpus,
-    graphs: np.ndarray,
-    batch_tokens: int,
-    like: np.ndarray,
-    threads: int = 1,
-) -> np.ndarray:
-    """[T, r] the token vectors of some graphs, in memory; those of the others are 0.
-
-    Args:
-        infer, graphs: as in `infer_batches`, which also says what is raised.
-        batch_tokens: tokens worked on at once.
-        like: [c, r] the model's property vectors, which give dimensions and type.
-    """
-    E = np.zeros((corpus.n_tokens, like.shape[1]), like.dtype)
-    plan = plan_batches(corpus.lengths[graphs], batch_tokens)
-    with Workers(threads) as workers:
-        for places, got in infer_batches(infer, corpus, graphs, plan, like.dtype, workers):
-            tokens, _ = ranges(corpus.token_offsets, graphs[places])
-            E[tokens] = got.E
-    return E
-
-
-def _check_finite(E, corpus, graphs) -> None:
-    """BoveError for a batch [b n, r] of which a graph has diverged under every solver."""
-    bad = ~np.isfinite(E).reshape(len(graphs), -1).all(axis=1)
-    if bad.any():
-        name = corpus.ids[graphs[np.flatnonzero(bad)[0]]]
-        raise BoveError(
-            f"sentence '{name}': its bag is not finite, since inference diverged; "
-            "train with a lower alpha, or a higher lambda_R or lambda_E"
-        )

@@ -1,52 +1,31 @@
-"""The objective L(P, R, E), by term, without dense cells.
+"""The objective (equation 3 of the paper), which all trainers minimise:
 
-||W_s − P E_sᵀ||²        = nnz(W_s) − 2 <W_sᵀP, E_s> + <PᵀP, G_s>
-||X_sk − E_s R_k E_sᵀ||² = nnz(X_sk) − 2 <R_k, Σ e_i e_jᵀ> + <R_k, G_s R_k G_s>
+    L(P, R, E) = Σ_s ‖W_s − P E_sᵀ‖² + alpha Σ_s Σ_k ‖X_sk − E_s R_k E_sᵀ‖²
+               + lambda_P ‖P‖² + lambda_R ‖R‖² + lambda_E Σ_s ‖E_s‖²
+
+where ‖P‖² and ‖R‖² may be other penalties (see `bove.factor.penalties`). Every cell counts, the zeros too,
+but dense cells are never built. With G_s = E_sᵀE_s,
+
+    ‖W_s − P E_sᵀ‖²        = nnz(W_s) − 2 <P, W_s E_s> + <PᵀP, G_s>
+    ‖X_sk − E_s R_k E_sᵀ‖² = nnz(X_sk) − 2 <R_k, Σ_{(i,j) in X_sk} e_i e_jᵀ> + <R_k, G_s R_k G_s>
 """
 
 from collections.abc import Mapping
 
 import numpy as np
-import scipy.sparse as sp
 
 from bove.factor.graphs import GraphCorpus
-from bove.factor.parallel import Workers, plan_batches, take_batch
+from bove.factor.parallel import Workers, make_batches
 from bove.factor.penalties import value
-from bove.factor.steps import apply, right_hand_side
+from bove.factor.steps import apply, gram, right_hand_side
 
 Groups = Mapping[str, slice]
-
-
-def property_matrix(corpus: GraphCorpus, dtype=np.float32) -> sp.csr_array:
-    """[c, T] CSR: W of the whole corpus, the sentences side by side."""
-    token = np.repeat(np.arange(corpus.n_tokens), np.diff(corpus.property_offsets))
-    ones = np.ones(len(token), dtype)
-    return sp.csr_array((ones, (corpus.properties, token)), shape=(corpus.n_properties, corpus.n_tokens))
-
-
-def arcs_by_relation(corpus: GraphCorpus) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Heads and dependents, as token rows, of each of the d relations."""
-    order = np.argsort(corpus.arc_relation, kind="stable")
-    cuts = np.searchsorted(np.asarray(corpus.arc_relation)[order], np.arange(corpus.n_relations + 1))
-    return [
-        (corpus.arc_head[order[a:b]], corpus.arc_dependent[order[a:b]])
-        for a, b in zip(cuts[:-1], cuts[1:], strict=True)
-    ]
-
-
-def gram(E: np.ndarray, workers: Workers) -> np.ndarray:
-    """[r, r] EᵀE in float64, summed in blocks of fixed size."""
-    blocks = [E[i : i + 8192] for i in range(0, len(E), 8192)]
-    out = np.zeros((E.shape[1], E.shape[1]))
-    for part in workers.map(lambda e: e.T @ e, blocks):
-        out += part
-    return out
 
 
 def terms(
     *, P, R, WE, G, B, AR, nnz_W, nnz_X, groups: Groups, alpha, lambda_P, lambda_R, lambda_E,
     p_penalty="l2", r_penalty="l2",
-):  # fmt: skip
+) -> dict[str, float]:  # fmt: skip
     """L by term from the sums that the steps have at hand.
 
     Args:
@@ -57,7 +36,7 @@ def terms(
         p_penalty, r_penalty: what lambda_P and lambda_R weigh, see `bove.factor.penalties`.
 
     Returns:
-        dict of float64: a term a property group, `relation:<k>` (weighted by alpha), the penalties, `total`.
+        One term per property group, `relation:<k>` (weighted by alpha), the penalties, `total`.
     """
     out = {}
     for name, rows in groups.items():
@@ -74,29 +53,24 @@ def terms(
 
 
 def objective(
-    corpus, P, R, E, *, groups, alpha, lambda_P, lambda_R, lambda_E, p_penalty="l2", r_penalty="l2",
-    batch_tokens=4096, threads=1,
-):  # fmt: skip
-    """L by term (see `terms`) of any P [c, r], R [d, r, r] and token vectors E [T, r] (equation 3)."""
-    plan = plan_batches(corpus.lengths, batch_tokens)
-    batches = [take_batch(corpus, graphs, E.dtype) for graphs in plan]
-    arcs = arcs_by_relation(corpus)
-    W = property_matrix(corpus, E.dtype)
+    corpus: GraphCorpus, P, R, E, *, batch_tokens: int = 4096, threads: int = 1, **weights
+) -> dict[str, float]:
+    """L by term of any P [c, r], R [d, r, r] and token vectors E [T, r].
+
+    Args:
+        weights: groups, alpha, lambda_P, lambda_R, lambda_E, p_penalty and r_penalty, as of `terms`.
+    """
+    batches = list(make_batches(corpus, batch_tokens, E.dtype))
+    W = corpus.property_matrix(E.dtype)
     with Workers(threads) as workers:
         return terms(
             P=P,
             R=R,
             WE=W @ E,
             G=gram(E, workers),
-            B=right_hand_side(E, arcs, workers),
+            B=right_hand_side(E, corpus, workers),
             AR=apply(R, E, batches, workers),
             nnz_W=np.diff(W.indptr),
-            nnz_X=np.array([len(head) for head, _ in arcs], float),
-            groups=groups,
-            alpha=alpha,
-            lambda_P=lambda_P,
-            lambda_R=lambda_R,
-            lambda_E=lambda_E,
-            p_penalty=p_penalty,
-            r_penalty=r_penalty,
+            nnz_X=corpus.arc_counts,
+            **weights,
         )

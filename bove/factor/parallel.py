@@ -1,7 +1,14 @@
-"""Sentences of one length as one array, and the workers that share them out.
+"""How the work is divided: batches of graphs, processes (MPI) and threads.
 
-A batch holds b graphs of n tokens. Its token vectors are one [b n, r] array; everything sparse about
-its graphs is kept as arcs and as the CSR matrix of its properties.
+A batch holds b graphs of n tokens. Its token vectors are one [b n, r] array; everything sparse about its
+graphs is kept as arcs and as the CSR matrix of its properties.
+
+Processes each have a part of the graphs. Every quantity of ALS that P and R depend on is a sum over graphs:
+each process sums over its own part, and `Peers.sum` adds these up; token vectors stay where they are. All
+processes then do the same steps. What decides how a step goes on is taken from the first of them: on
+computers of different kinds, rounding could have one process do an iteration more than another.
+
+Threads take whole batches. Sums over batches have a fixed order, so results do not depend on their number.
 """
 
 import atexit
@@ -13,7 +20,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TypeVar
 
@@ -22,22 +28,116 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from bove.errors import BoveError
-from bove.factor.graphs import GraphCorpus
-
-# Processes that train one model together, each with a part of the sentences.
-#
-# Every quantity of ALS that P and R depend on is a sum over sentences. Each process makes the sum of its
-# own
-# part, and `Peers.sum` adds these up; token vectors stay where they are. All processes then do the same
-# steps.
-# What decides how a step goes on is taken from the first of them: on computers of different kinds, rounding
-# could have one process do an iteration more than another.
+from bove.factor.graphs import GraphCorpus, ranges
 
 T = TypeVar("T")
 
 
+class Batch:
+    """Graphs of equal length; what the solvers need of them is made when it is first asked for.
+
+    Args:
+        corpus: that the graphs belong to.
+        graphs: [b] which ones, at least one, each of `n` tokens.
+        dtype: of the kernels' arrays.
+    """
+
+    def __init__(self, corpus: GraphCorpus, graphs: np.ndarray, dtype: np.typing.DTypeLike):
+        self.corpus, self.graphs, self.dtype = corpus, graphs, dtype
+        self.n = int(corpus.lengths[graphs[0]])
+        self._incidence: dict[tuple[int, int], sp.csr_array] = {}
+
+    @property
+    def size(self) -> int:
+        """b, the number of graphs."""
+        return len(self.graphs)
+
+    @cached_property
+    def tokens(self) -> np.ndarray:
+        """[b n] rows of the corpus' token array, graph by graph."""
+        return (self.corpus.token_offsets[self.graphs][:, None] + np.arange(self.n)).ravel()
+
+    @cached_property
+    def W(self) -> sp.csr_array:
+        """[b n, c (+ extra)] CSR, the properties of each token (the transpose of the paper's W)."""
+        entries, owner = ranges(self.corpus.property_offsets, self.tokens)
+        cells = (owner, self.corpus.properties[entries])
+        columns = self.corpus.n_properties + len(self.corpus.extra)
+        return sp.csr_array((np.ones(len(entries), self.dtype), cells), shape=(len(self.tokens), columns))
+
+    @cached_property
+    def arcs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Relation, graph within the batch, head and dependent within the graph of each arc, [m] each."""
+        corpus = self.corpus
+        arcs, graph = ranges(corpus.arc_offsets, self.graphs)
+        first = corpus.token_offsets[self.graphs][graph]
+        head, dependent = corpus.arc_head[arcs] - first, corpus.arc_dependent[arcs] - first
+        return corpus.arc_relation[arcs], graph, head, dependent
+
+    def incidence(self, relations: range) -> sp.csr_array:
+        """[b n, b n 2m] for m relations k; made once.
+
+        Row i picks (j, k, 0) for each arc i→j of relation k, and (j, k, 1) for each arc j→i.
+        """
+        key = (relations.start, relations.stop)
+        if key not in self._incidence:
+            relation, graph, head, dependent = self.arcs
+            on = (relation >= relations.start) & (relation < relations.stop)
+            side = 2 * (relation[on] - relations.start)
+            head, dependent = (graph[on] * self.n + token[on] for token in (head, dependent))
+            row, width = np.concatenate([head, dependent]), 2 * len(relations)
+            column = np.concatenate([dependent * width + side, head * width + side + 1])
+            rows = self.size * self.n
+            ones = np.ones(len(row), self.dtype)
+            self._incidence[key] = sp.csr_array((ones, (row, column)), shape=(rows, rows * width))
+        return self._incidence[key]
+
+    @cached_property
+    def cells(self) -> dict[int, np.ndarray]:
+        """Relation k → flat places of its arcs in a [b, n, n] array."""
+        relation, graph, head, dependent = self.arcs
+        flat = (graph * self.n + head) * self.n + dependent
+        order = np.argsort(relation, kind="stable")
+        names, starts = np.unique(relation[order], return_index=True)
+        return dict(zip(names.tolist(), np.split(flat[order], starts[1:]), strict=True)) if len(names) else {}
+
+    def select(self, keep: np.ndarray) -> "Batch":
+        """The batch of those graphs for which `keep` [b] is true."""
+        return Batch(self.corpus, self.graphs[keep], self.dtype)
+
+
+def plan_batches(lengths: np.ndarray, budget: int) -> list[np.ndarray]:
+    """Group graphs of equal length so that no group exceeds `budget` tokens; a longer graph is alone.
+
+    Empty graphs are left out. The plan depends on the lengths and the budget alone.
+
+    Raises:
+        BoveError: a budget of less than one token.
+    """
+    if budget < 1:
+        raise BoveError(f"batches of {budget} tokens: must be at least 1")
+    order = np.argsort(lengths, kind="stable")
+    plan = []
+    for n, start, count in zip(
+        *np.unique(lengths[order], return_index=True, return_counts=True), strict=True
+    ):
+        if n:
+            members, size = order[start : start + count], max(1, budget // int(n))
+            plan += [members[i : i + size] for i in range(0, count, size)]
+    return plan
+
+
+def make_batches(
+    corpus: GraphCorpus, budget: int, dtype: np.typing.DTypeLike, graphs: np.ndarray | None = None
+) -> Iterator[Batch]:
+    """The graphs of a corpus, or some of them, in batches of at most `budget` tokens (see `plan_batches`)."""
+    graphs = np.arange(corpus.n_graphs) if graphs is None else graphs
+    for places in plan_batches(corpus.lengths[graphs], budget):
+        yield Batch(corpus, graphs[places], dtype)
+
+
 class Peers:
-    """A process alone, whose sums are the whole. `bove.mpi.World` is many.
+    """The processes that train one model together: here one alone, whose sums are the whole.
 
     All processes must call the methods in the same order.
 
@@ -78,199 +178,6 @@ class Peers:
             raise BoveError(said[0])
 
 
-# Sentences of one length as one array, and the workers that share them out.
-#
-# A batch holds b graphs of n tokens. Its token vectors are one [b n, r] array; everything sparse about
-# its graphs is kept as arcs and as the CSR matrix of its properties.
-
-
-@dataclass(frozen=True)
-class Batch:
-    """b graphs of n tokens each.
-
-    Attributes:
-        graphs: [b] which graphs of the corpus.
-        n: tokens of each.
-        tokens: [b n] rows of the corpus' token array, graph by graph.
-        W: [b n, c (+ extra)] CSR, the properties of each token (the transpose of the paper's W).
-        relation, graph, head, dependent: [m] the arcs: label, graph within the batch, tokens within it.
-    """
-
-    graphs: np.ndarray
-    n: int
-    tokens: np.ndarray
-    W: sp.csr_array
-    relation: np.ndarray
-    graph: np.ndarray
-    head: np.ndarray
-    dependent: np.ndarray
-
-    @property
-    def size(self) -> int:
-        return len(self.graphs)
-
-    @cached_property
-    def _incidence(self) -> dict:
-        return {}
-
-    def incidence(self, relations: range, dtype) -> sp.csr_array:
-        """[b n, b n 2m] for m relations k; made once.
-
-        Row i picks (j, k, 0) for each arc i→j of relation k, and (j, k, 1) for each arc j→i.
-        """
-        key = (relations.start, relations.stop, dtype)
-        if key not in self._incidence:
-            self._incidence[key] = self._make_incidence(relations, dtype)
-        return self._incidence[key]
-
-    def _make_incidence(self, relations, dtype):
-        m, rows = len(relations), self.size * self.n
-        arcs = (self.relation >= relations.start) & (self.relation < relations.stop)
-        side = 2 * (self.relation[arcs] - relations.start)
-        head = self.graph[arcs] * self.n + self.head[arcs]
-        dependent = self.graph[arcs] * self.n + self.dependent[arcs]
-        row = np.concatenate([head, dependent])
-        column = np.concatenate([dependent * 2 * m + side, head * 2 * m + side + 1])
-        return sp.csr_array((np.ones(len(row), dtype), (row, column)), shape=(rows, rows * 2 * m))
-
-    @cached_property
-    def cells(self) -> dict[int, np.ndarray]:
-        """Relation k → flat positions of its arcs in a [b, n, n] array."""
-        flat = (self.graph * self.n + self.head) * self.n + self.dependent
-        order = np.argsort(self.relation, kind="stable")
-        names, starts = np.unique(self.relation[order], return_index=True)
-        return dict(zip(names.tolist(), np.split(flat[order], starts[1:]), strict=True)) if len(names) else {}
-
-    def select(self, keep: np.ndarray) -> "Batch":
-        """The batch of those graphs for which `keep` [b] is true."""
-        place = np.cumsum(keep) - 1
-        arcs = keep[self.graph]
-        rows = np.repeat(keep, self.n)
-        return Batch(
-            self.graphs[keep],
-            self.n,
-            self.tokens[rows],
-            self.W[rows],
-            self.relation[arcs],
-            place[self.graph[arcs]],
-            self.head[arcs],
-            self.dependent[arcs],
-        )
-
-
-def plan_batches(lengths: np.ndarray, budget: int) -> list[np.ndarray]:
-    """Group graphs of equal length so that no group exceeds `budget` tokens (a longer graph stands alone).
-
-    Empty graphs are left out. The plan depends on the lengths and the budget alone.
-
-    Raises:
-        BoveError: a budget of less than one token.
-    """
-    if budget < 1:
-        raise BoveError(f"batches of {budget} tokens: must be at least 1")
-    order = np.argsort(lengths, kind="stable")
-    plan = []
-    for n, start, count in zip(
-        *np.unique(lengths[order], return_index=True, return_counts=True), strict=True
-    ):
-        if n:
-            members, size = order[start : start + count], max(1, budget // int(n))
-            plan += [members[i : i + size] for i in range(0, count, size)]
-    return plan
-
-
-def take_batch(corpus: GraphCorpus, graphs: np.ndarray, dtype) -> Batch:
-    """The batch of some graphs of one length."""
-    n = int(corpus.lengths[graphs[0]])
-    tokens = (corpus.token_offsets[graphs][:, None] + np.arange(n)).ravel()
-    entries, owner = ranges(corpus.property_offsets, tokens)
-    columns = corpus.n_properties + len(corpus.extra)
-    W = sp.csr_array(
-        (np.ones(len(entries), dtype), (owner, corpus.properties[entries])), shape=(len(tokens), columns)
-    )
-    arcs, graph = ranges(corpus.arc_offsets, graphs)
-    first = corpus.token_offsets[graphs][graph]
-    return Batch(
-        graphs,
-        n,
-        tokens,
-        W,
-        np.asarray(corpus.arc_relation[arcs], np.int64),
-        graph,
-        corpus.arc_head[arcs] - first,
-        corpus.arc_dependent[arcs] - first,
-    )
-
-
-def ranges(offsets, members):
-    """All positions in offsets[m] : offsets[m + 1] for each member, and which member each belongs to."""
-    starts, sizes = offsets[members], offsets[members + 1] - offsets[members]
-    owner = np.repeat(np.arange(len(members)), sizes)
-    within = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return starts[owner] + within, owner
-
-
-class Space(threading.local):
-    """One piece of memory for each thread, used again from batch to batch.
-
-    A large array is otherwise fetched from the system, page by page, for every batch.
-    """
-
-    def array(self, *shape: int, dtype) -> np.ndarray:
-        """An array whose contents are anything; the thread's next one takes its place."""
-        dtype = np.dtype(dtype)
-        size = math.prod(shape) * dtype.itemsize
-        if size > len(getattr(self, "memory", b"")):
-            self.memory = np.empty(size, np.uint8)
-        return self.memory[:size].view(dtype).reshape(shape)
-
-
-class Workers:
-    """Threads that each run single-threaded matrix products on whole batches.
-
-    Results come back in the order of the items, so that sums over batches do not depend on the number
-    of threads. At most one item more than there are threads is under way, which bounds the memory.
-
-    Args:
-        threads: how many.
-        peers: the processes that have the other sentences, for whoever sums over all of them.
-    """
-
-    def __init__(self, threads: int = 1, peers: Peers | None = None):
-        self.threads, self.peers = threads, peers or Peers()
-
-    def __enter__(self) -> "Workers":
-        self._limit = threadpool_limits(1)
-        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
-        return self
-
-    def __exit__(self, *_) -> None:
-        if self._pool:
-            self._pool.shutdown(cancel_futures=True)
-        self._limit.restore_original_limits()
-
-    def map(self, function: Callable, items: Iterable) -> Iterator:
-        """Yield function(item) in order."""
-        if not self._pool:
-            yield from map(function, items)
-            return
-        waiting = deque()
-        for item in items:
-            waiting.append(self._pool.submit(function, item))
-            if len(waiting) > self.threads:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-
-
-# Processes that an MPI launcher has started, as the peers of one training.
-#
-#     mpiexec -n 4 bove train-als … --mpi 4
-#
-# mpi4py is imported only where there are several. How many there should be is said, and not taken from MPI
-# alone: a launcher of another MPI would start as many processes, but these would know nothing of each
-# other.
-
 # where launchers say how many processes there are, and which one this is
 _COUNTS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 _NUMBERS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
@@ -279,11 +186,11 @@ PATIENCE = 10
 
 
 class World(Peers):
-    """All processes of this MPI run; make it by `world`."""
+    """All processes of an MPI run, such as `mpiexec -n 4 bove train-als … --mpi 4`; made by `world`."""
 
     def __init__(self, MPI):
         self._MPI, self._all = MPI, MPI.COMM_WORLD
-        self._ending = self._all.Dup()  # of its own, so that an end can be agreed on whatever is going on
+        self._ending = self._all.Dup()  # an end can be agreed on whatever is going on in the other
         self.number, self.count, self.bytes = self._all.rank, self._all.size, 0
 
     def sum(self, array):
@@ -321,11 +228,14 @@ class World(Peers):
 def world(count: int) -> Peers:
     """The processes of this run, which must be `count`.
 
+    The number is stated, not taken from MPI alone: a launcher of another MPI would start as many processes,
+    but each would be alone in its own world. mpi4py is imported only where there are several.
+
     Raises:
         BoveError: the launcher started another number of them, or there is no MPI; in the first alone.
         ModuleNotFoundError: mpi4py is not installed.
     """
-    started = _told(_COUNTS, 1)
+    started = _environment_number(_COUNTS, 1)
     try:
         if count < 1:
             raise BoveError(f"--mpi {count}: must be at least 1")
@@ -340,7 +250,7 @@ def world(count: int) -> Peers:
                 f"same MPI, such as mpiexec -n {count} or srun -n {count} --mpi=pmix"
             )
     except (BoveError, ModuleNotFoundError):
-        if _told(_NUMBERS, 0):
+        if _environment_number(_NUMBERS, 0):
             raise SystemExit(2) from None
         raise
     return found
@@ -356,7 +266,7 @@ def _library():
     return MPI
 
 
-def _told(names, default: int) -> int:
+def _environment_number(names, default: int) -> int:
     return next((int(os.environ[name]) for name in names if os.environ.get(name, "").isdecimal()), default)
 
 
@@ -383,3 +293,50 @@ def joined(count: int) -> Iterator[Peers]:
         code = e.code if isinstance(e, SystemExit) else 1
         peers.abort_at_exit(code if isinstance(code, int) else 1)
         raise
+
+
+class Space(threading.local):
+    """One piece of memory per thread, reused from batch to batch instead of page faults for every array."""
+
+    def array(self, *shape: int, dtype) -> np.ndarray:
+        """An uninitialised array; the thread's next one takes its place."""
+        dtype = np.dtype(dtype)
+        size = math.prod(shape) * dtype.itemsize
+        if size > len(getattr(self, "memory", b"")):
+            self.memory = np.empty(size, np.uint8)
+        return self.memory[:size].view(dtype).reshape(shape)
+
+
+class Workers:
+    """Threads that each run single-threaded matrix products on whole batches.
+
+    Args:
+        threads: how many.
+        peers: the processes that have the other graphs, for whatever sums over all of them.
+    """
+
+    def __init__(self, threads: int = 1, peers: Peers | None = None):
+        self.threads, self.peers = threads, peers or Peers()
+
+    def __enter__(self) -> "Workers":
+        self._limit = threadpool_limits(1)
+        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        return self
+
+    def __exit__(self, *_) -> None:
+        if self._pool:
+            self._pool.shutdown(cancel_futures=True)
+        self._limit.restore_original_limits()
+
+    def map(self, function: Callable, items: Iterable) -> Iterator:
+        """Yield function(item) in order; at most one item more than there are threads is under way."""
+        if not self._pool:
+            yield from map(function, items)
+            return
+        waiting = deque()
+        for item in items:
+            waiting.append(self._pool.submit(function, item))
+            if len(waiting) > self.threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()

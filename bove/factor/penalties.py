@@ -16,6 +16,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from bove.errors import BoveError, check_finite
+from bove.factor.graphs import GraphCorpus
 from bove.factor.parallel import Batch, Peers, Workers
 from bove.factor.steps import RStep, apply, r_step, right_hand_side
 
@@ -250,13 +251,14 @@ def p_step_l1(WE, G, lambda_P, P, frozen, workers: Workers) -> tuple[np.ndarray,
 
 
 def r_step_proximal(
-    E, arcs, batches: Sequence[Batch], workers: Workers, *, strength, kind, R0, tolerance, max_iterations
-) -> RStep:
+    E, corpus: GraphCorpus, batches: Sequence[Batch], workers: Workers,
+    *, strength, kind, R0, tolerance, max_iterations,
+) -> RStep:  # fmt: skip
     """R with the l1 or nuclear penalty from the warm start R0 [d, r, r].
 
     Args as those of `operators.r_step`, but strength: lambda_R / (2 alpha).
     """
-    B = right_hand_side(E, arcs, workers)
+    B = right_hand_side(E, corpus, workers)
     if not B.any():
         return RStep(np.zeros_like(B), B, np.zeros_like(B), 0, 0.0)
     bound = largest_eigenvalue(E, batches, workers)
@@ -267,13 +269,13 @@ def r_step_proximal(
     return RStep(got.X, B, got.AX, got.iterations, float(got.residual.max()))
 
 
-def r_step_shrink(E, G, offsets, arcs, batches, workers, *, strength, R0, tolerance, max_iterations) -> RStep:
+def r_step_shrink(E, G, corpus, batches, workers, *, strength, R0, tolerance, max_iterations) -> RStep:
     """nuclear-shrink: least squares, then every singular value lowered by `strength` = lambda_R / (2 alpha).
 
     The iterations and the residual are those of the least squares.
     """
     solved = r_step(
-        E, G, offsets, arcs, batches, workers,
+        E, G, corpus, batches, workers,
         ridge=0.0, R0=R0, tolerance=tolerance, max_iterations=max_iterations,
     )  # fmt: skip
     R = _prox(solved.R, strength, "nuclear", workers)[0] if len(solved.R) else solved.R

@@ -24,8 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bove.errors import BoveError
-from bove.factor.graphs import GraphCorpus
-from bove.factor.parallel import ranges
+from bove.factor.graphs import GraphCorpus, offsets_of, ranges
 
 UNBIASED = "unbiased"
 
@@ -160,7 +159,7 @@ class Sampler:
             head, dependent = drawn // size % size + start[group], drawn % size + start[group]
             return _join(observed, (drawn // size**2, head, dependent), weight)
         entries, _ = ranges(self.taken_offsets, arcs)
-        offsets = _offsets(np.diff(self.taken_offsets)[arcs])
+        offsets = offsets_of(np.diff(self.taken_offsets)[arcs])
         draws = np.full(len(arcs), self.negatives)
         drawn, arc = draw_zeros(rng, self.corrupted[arcs], self.taken[entries], offsets, draws)
         corrupted = _corrupt(drawn, *(part[arc] for part in observed), n[graph][arc], start[graph][arc])
@@ -170,7 +169,7 @@ class Sampler:
         """Draws for groups of `count` [g] observed cells each, with their weights."""
         unbiased = self.weight == UNBIASED
         draws = self.negatives * (np.maximum(count, 1) if unbiased else count)
-        drawn, group = draw_zeros(rng, cells, observed, _offsets(count), draws)
+        drawn, group = draw_zeros(rng, cells, observed, offsets_of(count), draws)
         weight = (
             (cells - count)[group] / draws[group] if unbiased else np.full(len(drawn), float(self.weight))
         )
@@ -196,28 +195,8 @@ class Sampler:
             parts.append((arc, start[arc] + place[other] - (place[other] > place[arc])))
         arc, taken = (np.concatenate(side) for side in zip(*parts, strict=True))
         self.taken = taken[np.lexsort((taken, arc))]
-        self.taken_offsets = _offsets(np.bincount(arc, minlength=count))
+        self.taken_offsets = offsets_of(np.bincount(arc, minlength=count))
         self.corrupted = 2 * (n - 1) + c.n_relations - 1
-
-
-def select_graphs(corpus: GraphCorpus, graphs: np.ndarray) -> GraphCorpus:
-    """The corpus of some of the graphs, in the given order, its tokens numbered anew."""
-    tokens, _ = ranges(corpus.token_offsets, graphs)
-    entries, _ = ranges(corpus.property_offsets, tokens)
-    arcs, graph = ranges(corpus.arc_offsets, graphs)
-    offsets = _offsets(corpus.lengths[graphs])
-    shift = (offsets[:-1] - corpus.token_offsets[graphs])[graph]
-    return replace(
-        corpus,
-        token_offsets=offsets,
-        property_offsets=_offsets(np.diff(corpus.property_offsets)[tokens]),
-        properties=corpus.properties[entries],
-        arc_offsets=_offsets(np.diff(corpus.arc_offsets)[graphs]),
-        arc_relation=corpus.arc_relation[arcs],
-        arc_head=corpus.arc_head[arcs] + shift,
-        arc_dependent=corpus.arc_dependent[arcs] + shift,
-        ids=tuple(corpus.ids[s] for s in graphs) if corpus.ids else (),
-    )
 
 
 def split_graphs(corpus: GraphCorpus, share: float, rng) -> tuple[GraphCorpus, GraphCorpus]:
@@ -234,11 +213,7 @@ def split_graphs(corpus: GraphCorpus, share: float, rng) -> tuple[GraphCorpus, G
         )
     held = np.zeros(len(graphs), bool)
     held[rng.choice(len(graphs), count, replace=False)] = True
-    return select_graphs(corpus, graphs[~held]), select_graphs(corpus, graphs[held])
-
-
-def _offsets(sizes):
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return corpus.select(graphs[~held]), corpus.select(graphs[held])
 
 
 def _join(observed, drawn, weight) -> Cells:

@@ -34,12 +34,12 @@ import torch
 
 from bove.errors import BoveError
 from bove.factor.graphs import GraphCorpus
-from bove.factor.inference import infer_averaged
-from bove.factor.objective import Groups, arcs_by_relation, gram, objective, property_matrix
-from bove.factor.parallel import Workers, plan_batches, take_batch
+from bove.factor.inference import infer_averaged, infer_tokens
+from bove.factor.objective import Groups, objective
+from bove.factor.parallel import Workers, make_batches
 from bove.factor.penalties import NUCLEAR, prox
 from bove.factor.sampling import Sample, Sampler, split_graphs
-from bove.factor.steps import EStep, Preconditioner, right_hand_side, solve_spd
+from bove.factor.steps import EStep, Preconditioner, gram, right_hand_side, solve_spd
 
 # AdaGrad's updates of one factor, and the proximal steps that follow them where its penalty has a kink.
 #
@@ -336,10 +336,10 @@ class SgdTrainer:
         with Workers(self.threads) as workers, np.errstate(over="ignore", invalid="ignore"):
             PtP = gram(P, workers) + s.lambda_E * np.eye(P.shape[1])
             first = solve_spd(PtP, P.T, "training", "lambda_E").T.astype(P.dtype)
-            E = property_matrix(corpus, P.dtype).T @ first
+            E = corpus.property_matrix(P.dtype).T @ first
             G = gram(E, workers)
             ridge = s.lambda_R / s.alpha if s.alpha else 1.0
-            B = right_hand_side(E, arcs_by_relation(corpus), workers)
+            B = right_hand_side(E, corpus, workers)
             smooth = s.r_penalty == "l2"
             step = Preconditioner(E, G, corpus.token_offsets, ridge if smooth else 0.0)(B)
             step *= 1.0 if smooth else share_left(B, ridge / 2, s.r_penalty)
@@ -430,19 +430,14 @@ class SgdTrainer:
     def _infer(self, P, R):
         """[T, r] token vectors of the held-out part after a few averaged steps."""
         s, corpus = self.settings, self.held_out
-        E = np.empty((corpus.n_tokens, P.shape[1]), P.dtype)
-        batches = [
-            take_batch(corpus, graphs, P.dtype) for graphs in plan_batches(corpus.lengths, BATCH_TOKENS)
-        ]
         with Workers(self.threads) as workers:
             kernel = EStep(P, gram(P, workers), R, s.alpha, s.lambda_E)
 
             def bags(batch):
                 return infer_averaged(kernel, batch, iterations=HELD_OUT_ITERATIONS, tolerance=0).E
 
-            for batch, bag in zip(batches, workers.map(bags, batches), strict=True):
-                E[batch.tokens] = bag
-        return E
+            E = np.empty((corpus.n_tokens, P.shape[1]), P.dtype)
+            return infer_tokens(bags, make_batches(corpus, BATCH_TOKENS, P.dtype), E, workers)
 
     def _diverged(self, number: int, what: str):
         raise Diverged(

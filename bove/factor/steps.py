@@ -1,9 +1,13 @@
-"""P-step and E-step.
+"""The steps of training in the paper's order, each for the other two factors fixed; G_s = E_sᵀE_s.
 
 P-step:  P = W E (EᵀE + lambda_P I)⁻¹                                   (rows that are not frozen)
+R-step:  Σ_s G_s R_k G_s + (lambda_R / alpha) R_k = Σ_{(i,j) in X_k} e_i e_jᵀ
 E-step:  step(E_s) = B_s A_s⁻¹,
-         A_s = PᵀP + lambda_E I + alpha Σ_k (R_k G_s R_kᵀ + R_kᵀ G_s R_k),   G_s = E_sᵀE_s
+         A_s = PᵀP + lambda_E I + alpha Σ_k (R_k G_s R_kᵀ + R_kᵀ G_s R_k)
          B_s = W_sᵀP + alpha Σ_k (X_sk E_s R_kᵀ + X_skᵀ E_s R_k)
+
+Under the l2 penalty P- and R-step minimise L (see `bove.factor.objective`); a fixed point of the E-step is a
+stationary point of L in E.
 """
 
 import ctypes
@@ -15,66 +19,22 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, cython_lapack
 
 from bove.errors import BoveError
+from bove.factor.graphs import GraphCorpus
 from bove.factor.parallel import Batch, Peers, Space, Workers
 
-# Solving with one small positive definite matrix after the other, many threads at a time.
-#
-# SciPy's Python functions keep the interpreter's lock during a solve, so that threads would wait for each
-# other. The same LAPACK routine, taken from SciPy's interface for compiled code, does not.
-
-_get_name = ctypes.pythonapi.PyCapsule_GetName
-_get_name.restype, _get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
-_get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-_get_pointer.restype, _get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-
-
-def _routine(name: str):
-    """A routine of type void (char *uplo, int *n, int *nrhs, T *a, int *lda, T *b, int *ldb, int *info)."""
-    capsule = cython_lapack.__pyx_capi__[name]
-    address = _get_pointer(capsule, _get_name(capsule))
-    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 8)(address)
-
-
-_POSV = {np.dtype(np.float32): _routine("sposv"), np.dtype(np.float64): _routine("dposv")}
-
-
-def solve_rows(A: np.ndarray, B: np.ndarray) -> bool:
-    """B ← B A⁻¹ in place; whether A was positive definite to its precision (if not, B means nothing).
-
-    Args:
-        A: [r, r] symmetric, float32 or float64; overwritten.
-        B: [n, r] of the same type. Both contiguous, row by row.
-    """
-    if not (A.flags.c_contiguous and B.flags.c_contiguous and A.dtype == B.dtype):
-        raise ValueError("solve_rows takes contiguous arrays of one type")
-    # row by row is column by column of the transposes, and A is its own
-    r, n, info = ctypes.c_int(len(A)), ctypes.c_int(len(B)), ctypes.c_int()
-    size, count, said = ctypes.byref(r), ctypes.byref(n), ctypes.byref(info)
-    _POSV[A.dtype](b"L", size, count, A.ctypes.data, size, B.ctypes.data, size, said)
-    return info.value == 0
-
-
-# P-step and E-step.
-#
-# P-step:  P = W E (EᵀE + lambda_P I)⁻¹                                   (rows that are not frozen)
-# E-step:  step(E_s) = B_s A_s⁻¹,
-#          A_s = PᵀP + lambda_E I + alpha Σ_k (R_k G_s R_kᵀ + R_kᵀ G_s R_k),   G_s = E_sᵀE_s
-#          B_s = W_sᵀP + alpha Σ_k (X_sk E_s R_kᵀ + X_skᵀ E_s R_k)
-
-# tokens times relations that are worked on at once where a graph has more tokens than the rank
+# relations that the R-step's operator is applied to at once
+RELATIONS = 8
+# tokens times relations that the E-step works on at once where a graph has more tokens than the rank
 LONG_TOKENS = 8192
 
 
-def p_step(WE: np.ndarray, G: np.ndarray, lambda_P: float, P: np.ndarray, frozen: np.ndarray) -> np.ndarray:
-    """The property vectors that minimise L for fixed E; rows where `frozen` [c] stay.
-
-    Args:
-        WE: [c, r] sum of the token vectors of each property.
-        G: [r, r] EᵀE over the whole corpus, float64.
-    """
-    new = solve_spd(G + lambda_P * np.eye(len(G)), WE.T, "P-step", "lambda_P").T.astype(P.dtype)
-    new[frozen] = P[frozen]
-    return new
+def gram(E: np.ndarray, workers: Workers) -> np.ndarray:
+    """[r, r] EᵀE in float64, summed in blocks of fixed size."""
+    blocks = [E[i : i + 8192] for i in range(0, len(E), 8192)]
+    out = np.zeros((E.shape[1], E.shape[1]))
+    for part in workers.map(lambda e: e.T @ e, blocks):
+        out += part
+    return out
 
 
 def solve_spd(A: np.ndarray, B: np.ndarray, where: str, advice: str) -> np.ndarray:
@@ -87,80 +47,23 @@ def solve_spd(A: np.ndarray, B: np.ndarray, where: str, advice: str) -> np.ndarr
         raise BoveError(f"{where}: its matrix is singular or not finite; raise {advice}") from e
 
 
-class EStep:
-    """The averaged step's kernel for fixed P and R, applied to batches of equal length.
+# --- P-step ---
+
+
+def p_step(WE: np.ndarray, G: np.ndarray, lambda_P: float, P: np.ndarray, frozen: np.ndarray) -> np.ndarray:
+    """The property vectors that minimise L for fixed E: P = W E (EᵀE + lambda_P I)⁻¹.
 
     Args:
-        P: [c (+ extra), r] property vectors by row of W.
-        PtP: [r, r] PᵀP of the training vocabulary.
-        R: [d, r, r].
+        WE: [c, r] sum of the token vectors of each property.
+        G: [r, r] EᵀE over the whole corpus, float64.
+        P: [c, r], whose rows where `frozen` [c] stay.
     """
-
-    def __init__(self, P, PtP, R, alpha, lambda_E):
-        self.P, self.R, self.alpha = P, R, P.dtype.type(alpha)
-        self.C = (PtP + lambda_E * np.eye(len(PtP))).astype(P.dtype)
-        d, r, _ = R.shape
-        self.related = bool(alpha) and bool(R.any())
-        # E @ √alpha [R_1ᵀ, R_1, … R_dᵀ, R_d] in one product: columns (k, side, ·)
-        self.root = np.sqrt(self.alpha)
-        self.sides = np.stack([R.transpose(2, 0, 1), R.transpose(1, 0, 2)], axis=2).reshape(r, 2 * d * r)
-        self.sides *= self.root
-        self.space = Space()
-
-    def base(self, batch: Batch) -> np.ndarray:
-        """[b n, r] W_sᵀP."""
-        return batch.W @ self.P
-
-    def neighbours(self, batch: Batch) -> list:
-        """What `step` needs of the batch's arcs: of a long graph a few relations at a time."""
-        d, r, _ = self.R.shape
-        some = max(1, d if batch.n <= r else LONG_TOKENS // batch.n)
-        parts = [range(k, min(k + some, d)) for k in range(0, d, some)]
-        return [(part, batch.incidence(part, self.P.dtype)) for part in parts]
-
-    def step(self, E: np.ndarray, n: int, base: np.ndarray, neighbours: list) -> np.ndarray:
-        """One step of every graph of a batch: [b n, r] → [b n, r]."""
-        out = base.copy()
-        if not self.related:
-            self._solve(self.C.copy(), out)
-            return out
-        r = self.R.shape[1]
-        for part, incidence in neighbours:
-            sides = self.sides[:, 2 * r * part.start : 2 * r * part.stop]
-            H = np.matmul(E, sides, out=self.space.array(len(E), sides.shape[1], dtype=E.dtype))
-            out += self.root * (incidence @ H.reshape(-1, r))
-        for s in range(0, len(E), n):
-            if n > r:
-                A = self._from_gram(E[s : s + n])
-            else:
-                sides = H[s : s + n].reshape(-1, r)
-                A = sides.T @ sides
-            A += self.C
-            self._solve(A, out[s : s + n])
-        return out
-
-    def _from_gram(self, E):
-        """alpha Σ_k R_k G R_kᵀ + R_kᵀ G R_k, cheaper so when the graph has more tokens than the rank."""
-        G = self.alpha * (E.T @ E)
-        return sum(R_k @ (G @ R_k.T) + R_k.T @ (G @ R_k) for R_k in self.R)
-
-    def _solve(self, A, B):
-        if not solve_rows(A, B):
-            raise BoveError(
-                f"E-step: a sentence's matrix is not positive definite in {A.dtype}; "
-                "raise lambda_E or train with dtype float64"
-            )
+    new = solve_spd(G + lambda_P * np.eye(len(G)), WE.T, "P-step", "lambda_P").T.astype(P.dtype)
+    new[frozen] = P[frozen]
+    return new
 
 
-# The R-step: A(R) = Σ_s G_s R G_s + (lambda_R / alpha) R = Σ_{(i,j) in X_k} e_i e_jᵀ for every relation k.
-#
-# Solved for all relations at once by preconditioned conjugate gradients. A is applied through
-# Eᵀ (E R Eᵀ) E and never formed. Preconditioner: with Q the eigenvectors of Σ_s G_s and
-# D_ab = Σ_s (q_aᵀG_s q_a)(q_bᵀG_s q_b), M⁻¹(Z) = Q [(QᵀZQ) / (D + lambda_R / alpha)] Qᵀ. For one graph
-# it is the exact inverse.
-
-# relations that the operator is applied to at once
-RELATIONS = 8
+# --- R-step ---
 
 
 @dataclass(frozen=True)
@@ -171,19 +74,32 @@ class RStep:
         R: [d, r, r] the relation matrices.
         B: [d, r, r] right-hand sides Σ e_i e_jᵀ.
         AR: [d, r, r] Σ_s G_s R_k G_s (without the ridge), for the objective.
-        iterations: of conjugate gradients.
+        iterations: of the solver.
         residual: largest ||B_k − A(R_k)|| / ||B_k|| over the relations.
     """
 
     R: np.ndarray
     B: np.ndarray
     AR: np.ndarray
-    iterations: int
-    residual: float
+    iterations: int = 0
+    residual: float = 0.0
+
+
+def right_hand_side(E: np.ndarray, corpus: GraphCorpus, workers: Workers) -> np.ndarray:
+    """[d, r, r] Σ_{(i,j) in X_k} e_i e_jᵀ over the graphs of all processes, for token vectors E [T, r]."""
+    chunks = [
+        (k, head[i : i + 8192], dependent[i : i + 8192])
+        for k, (head, dependent) in enumerate(corpus.arcs_by_relation)
+        for i in range(0, len(head), 8192)
+    ]
+    out = np.zeros((corpus.n_relations, E.shape[1], E.shape[1]), E.dtype)
+    for k, part in workers.map(lambda c: (c[0], E.take(c[1], 0).T @ E.take(c[2], 0)), chunks):
+        out[k] += part
+    return workers.peers.sum(out)
 
 
 def apply(R: np.ndarray, E: np.ndarray, batches: Sequence[Batch], workers: Workers) -> np.ndarray:
-    """[d, r, r] Σ_s G_s R_k G_s for the token vectors E [T, r], over the sentences of all processes.
+    """[d, r, r] Σ_s G_s R_k G_s for the token vectors E [T, r], over the graphs of all processes.
 
     A few relations at a time, so that what the workers hold is small beside R.
     """
@@ -193,50 +109,35 @@ def apply(R: np.ndarray, E: np.ndarray, batches: Sequence[Batch], workers: Worke
         some = R[k : k + RELATIONS]
         side = some.transpose(1, 0, 2).reshape(r, len(some) * r)
         total = np.zeros_like(side)
-        for part in workers.map(partial(_of_batch, side, E, space), batches):
+        for part in workers.map(partial(_apply_in_batch, side, E, space), batches):
             total += part
         out[:, k : k + RELATIONS] = total.reshape(r, len(some), r)
     return workers.peers.sum(out).transpose(1, 0, 2)
 
 
-def _of_batch(side, tokens, space, batch):
+def _apply_in_batch(side, tokens, space, batch):
     """Σ over the batch of E_sᵀ (E_s R_k E_sᵀ) E_s, or of G_s R_k G_s where n > r; columns (k, ·)."""
     E, n = tokens[batch.tokens], batch.n
     r = E.shape[1]
     d = side.shape[1] // r
-    if n > r:
-        G = E.reshape(-1, n, r).transpose(0, 2, 1) @ E.reshape(-1, n, r)
-        return sum((g @ side).reshape(r * d, r).dot(g).reshape(r, d * r) for g in G)
     graphs = E.reshape(-1, n, r)
+    if n > r:
+        G = graphs.transpose(0, 2, 1) @ graphs
+        return sum((g @ side).reshape(r * d, r).dot(g).reshape(r, d * r) for g in G)
     H = np.matmul(E, side, out=space.array(len(E), d * r, dtype=E.dtype)).reshape(-1, n * d, r)
     Y = H @ graphs.transpose(0, 2, 1)
     np.matmul(Y, graphs, out=H)
     return E.T @ H.reshape(-1, d * r)
 
 
-def right_hand_side(
-    E: np.ndarray, arcs: Sequence[tuple[np.ndarray, np.ndarray]], workers: Workers
-) -> np.ndarray:
-    """[d, r, r] Σ_{(i,j) in X_k} e_i e_jᵀ over the sentences of all processes.
-
-    `arcs` has the heads and the dependents of each relation, of this process.
-    """
-    out = np.zeros((len(arcs), E.shape[1], E.shape[1]), E.dtype)
-    chunks = [
-        (k, head[i : i + 8192], dependent[i : i + 8192])
-        for k, (head, dependent) in enumerate(arcs)
-        for i in range(0, len(head), 8192)
-    ]
-    for k, part in workers.map(lambda c: (c[0], E.take(c[1], 0).T @ E.take(c[2], 0)), chunks):
-        out[k] += part
-    return workers.peers.sum(out)
-
-
 class Preconditioner:
-    """M⁻¹ of the module's docstring for the token vectors E [T, r].
+    """M⁻¹(Z) = Q [(QᵀZQ) / (D + ridge)] Qᵀ, for one graph the exact inverse of R ↦ G R G + ridge R.
+
+    Q has the eigenvectors of Σ_s G_s, and D_ab = Σ_s (q_aᵀG_s q_a)(q_bᵀG_s q_b).
 
     Args:
-        G: [r, r] EᵀE over the sentences of all processes; E and the offsets are this one's.
+        E: [T, r] token vectors. offsets: [S + 1] first token of each graph.
+        G: [r, r] EᵀE over the graphs of all processes; E and the offsets are this one's.
     """
 
     def __init__(
@@ -264,29 +165,33 @@ class Preconditioner:
         return self.Q @ inner @ self.Q.T
 
 
-def r_step(E, G, offsets, arcs, batches, workers, *, ridge, R0, tolerance, max_iterations) -> RStep:
-    """The relation matrices that minimise L for fixed E, from the warm start R0.
+def r_step(
+    E: np.ndarray, G: np.ndarray, corpus: GraphCorpus, batches: Sequence[Batch], workers: Workers,
+    *, ridge: float, R0: np.ndarray, tolerance: float, max_iterations: int,
+) -> RStep:  # fmt: skip
+    """The relation matrices that minimise L for fixed E: Σ_s G_s R_k G_s + ridge R_k = Σ e_i e_jᵀ.
+
+    Preconditioned conjugate gradients for all relations at once, each with its own step sizes, from the warm
+    start R0 [d, r, r]. The operator is applied, never formed. A relation without arcs is exactly 0, as is
+    every relation where E is 0.
 
     Args:
-        E: [T, r] token vectors. offsets: [S + 1] first token of each graph.
-        arcs: heads and dependents (rows of E) of each relation.
-        G: [r, r] EᵀE over the sentences of all processes; the above are this one's.
+        E: [T, r] token vectors of this process' corpus, whose graphs the batches hold.
+        G: [r, r] EᵀE over the graphs of all processes.
         ridge: lambda_R / alpha.
         tolerance: stop when every relation's relative residual is below it.
-
-    A relation without arcs is exactly 0, as is every relation where E is 0.
     """
     peers = workers.peers
-    B = right_hand_side(E, arcs, workers)
+    B = right_hand_side(E, corpus, workers)
     size = np.sqrt(_dot(B, B))
     live = size > 0
     # for a single graph the preconditioner is the inverse, so that a start from 0 is done in one iteration
-    [graphs] = peers.sum(np.array([np.count_nonzero(np.diff(offsets))]))
+    [graphs] = peers.sum(np.array([np.count_nonzero(corpus.lengths)]))
     start = np.zeros_like(R0) if graphs == 1 and max_iterations > 0 else R0
     R = np.where(live[:, None, None], start, 0).astype(E.dtype, copy=False)
     if not live.any():
-        return RStep(R, B, np.zeros_like(R), 0, 0.0)
-    precondition = Preconditioner(E, G, offsets, ridge, peers)
+        return RStep(R, B, np.zeros_like(R))
+    precondition = Preconditioner(E, G, corpus.token_offsets, ridge, peers)
     residual = B.copy()
     if R.any():
         residual -= apply(R, E, batches, workers)
@@ -320,3 +225,101 @@ def _ratio(a, b):
 
 def _worst(residual, size):
     return float(np.max(np.sqrt(_dot(residual, residual)) / np.where(size > 0, size, 1)))
+
+
+# --- E-step ---
+
+
+class EStep:
+    """step(E_s) = B_s A_s⁻¹ for fixed P and R, applied to whole batches.
+
+    Args:
+        P: [c (+ extra), r] property vectors by row of W.
+        PtP: [r, r] PᵀP of the training vocabulary.
+        R: [d, r, r].
+    """
+
+    def __init__(self, P, PtP, R, alpha, lambda_E):
+        self.P, self.R, self.alpha = P, R, P.dtype.type(alpha)
+        self.C = (PtP + lambda_E * np.eye(len(PtP))).astype(P.dtype)
+        d, r, _ = R.shape
+        self.related = bool(alpha) and bool(R.any())
+        # E @ √alpha [R_1ᵀ, R_1, … R_dᵀ, R_d] in one product: columns (k, side, ·)
+        self.root = np.sqrt(self.alpha)
+        self.sides = np.stack([R.transpose(2, 0, 1), R.transpose(1, 0, 2)], axis=2).reshape(r, 2 * d * r)
+        self.sides *= self.root
+        self.space = Space()
+
+    def step(self, E: np.ndarray, batch: Batch) -> np.ndarray:
+        """One step of every graph of a batch: [b n, r] → [b n, r].
+
+        Raises:
+            BoveError: an A_s that is not positive definite.
+        """
+        out = batch.W @ self.P
+        if not self.related:
+            self._solve(self.C.copy(), out)
+            return out
+        n, (d, r, _) = batch.n, self.R.shape
+        # of a long graph a few relations at a time
+        some = max(1, d if n <= r else LONG_TOKENS // n)
+        for k in range(0, d, some):
+            part = range(k, min(k + some, d))
+            sides = self.sides[:, 2 * r * part.start : 2 * r * part.stop]
+            H = np.matmul(E, sides, out=self.space.array(len(E), sides.shape[1], dtype=E.dtype))
+            out += self.root * (batch.incidence(part) @ H.reshape(-1, r))
+        for s in range(0, len(E), n):
+            if n > r:
+                A = self._from_gram(E[s : s + n])
+            else:
+                sides = H[s : s + n].reshape(-1, r)
+                A = sides.T @ sides
+            A += self.C
+            self._solve(A, out[s : s + n])
+        return out
+
+    def _from_gram(self, E):
+        """alpha Σ_k R_k G R_kᵀ + R_kᵀ G R_k, cheaper so when the graph has more tokens than the rank."""
+        G = self.alpha * (E.T @ E)
+        return sum(R_k @ (G @ R_k.T) + R_k.T @ (G @ R_k) for R_k in self.R)
+
+    def _solve(self, A, B):
+        if not solve_rows(A, B):
+            raise BoveError(
+                f"E-step: a sentence's matrix is not positive definite in {A.dtype}; "
+                "raise lambda_E or train with dtype float64"
+            )
+
+
+# SciPy's Python functions keep the interpreter's lock during a solve, so that threads would wait for each
+# other. The same LAPACK routine, taken from SciPy's interface for compiled code, does not.
+_get_name = ctypes.pythonapi.PyCapsule_GetName
+_get_name.restype, _get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+_get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_get_pointer.restype, _get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+
+
+def _routine(name: str):
+    """A routine of type void (char *uplo, int *n, int *nrhs, T *a, int *lda, T *b, int *ldb, int *info)."""
+    capsule = cython_lapack.__pyx_capi__[name]
+    address = _get_pointer(capsule, _get_name(capsule))
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 8)(address)
+
+
+_POSV = {np.dtype(np.float32): _routine("sposv"), np.dtype(np.float64): _routine("dposv")}
+
+
+def solve_rows(A: np.ndarray, B: np.ndarray) -> bool:
+    """B ← B A⁻¹ in place; whether A was positive definite to its precision (if not, B means nothing).
+
+    Args:
+        A: [r, r] symmetric, float32 or float64; overwritten.
+        B: [n, r] of the same type. Both contiguous, row by row.
+    """
+    if not (A.flags.c_contiguous and B.flags.c_contiguous and A.dtype == B.dtype):
+        raise ValueError("solve_rows takes contiguous arrays of one type")
+    # row by row is column by column of the transposes, and A is its own
+    r, n, info = ctypes.c_int(len(A)), ctypes.c_int(len(B)), ctypes.c_int()
+    size, count, status = ctypes.byref(r), ctypes.byref(n), ctypes.byref(info)
+    _POSV[A.dtype](b"L", size, count, A.ctypes.data, size, B.ctypes.data, size, status)
+    return info.value == 0

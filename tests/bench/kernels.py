@@ -12,9 +12,8 @@ from threadpoolctl import threadpool_limits
 
 from bove.factor.inference import FixedPoint, infer_averaged
 from bove.factor.model import compress
-from bove.factor.objective import arcs_by_relation, gram
-from bove.factor.parallel import Workers, plan_batches, take_batch
-from bove.factor.steps import EStep, apply, p_step, r_step
+from bove.factor.parallel import Batch, Workers, make_batches
+from bove.factor.steps import EStep, apply, gram, p_step, r_step
 
 
 def bench_peak():
@@ -33,7 +32,7 @@ def bench_kernels(r):
     E = np.random.default_rng(0).standard_normal((T, r), dtype=np.float32)
 
     def e_step(batch):
-        return kernel.step(E[batch.tokens], batch.n, kernel.base(batch), kernel.neighbours(batch))
+        return kernel.step(E[batch.tokens], batch)
 
     low = compress(R, 0.99)
     fast = FixedPoint(P, PtP, low, 10, 100)
@@ -67,15 +66,14 @@ def bench_memory():
     r, corpus = 300, corpus_of(treebank_lengths(600))
     _, R = factors(corpus.n_properties, corpus.n_relations, r)
     E = np.random.default_rng(0).standard_normal((corpus.n_tokens, r), dtype=np.float32) / 17
-    batches, arcs = batches_of(corpus), arcs_by_relation(corpus)
+    batches = batches_of(corpus)
     with Workers(THREADS) as workers:
         G = gram(E, workers)
         tracemalloc.start()
         r_step(
             E,
             G,
-            corpus.token_offsets,
-            arcs,
+            corpus,
             batches,
             workers,
             ridge=0.01,
@@ -101,12 +99,12 @@ def bench_kronecker():
         dense.append((None, X))
     with threadpool_limits(THREADS):
         slow, want = timed(reference.r_step, dense, np.split(E, corpus.token_offsets[1:-1]), 0.1)
-    batches = [take_batch(corpus, g, np.float64) for g in plan_batches(corpus.lengths, BATCH)]
+    batches = list(make_batches(corpus, BATCH, np.float64))
     with Workers(THREADS) as workers:
         G, R0 = gram(E, workers), np.zeros((5, r, r))
         quick, got = timed(
             lambda: r_step(
-                E, G, corpus.token_offsets, arcs_by_relation(corpus), batches, workers,
+                E, G, corpus, batches, workers,
                 ridge=0.1, R0=R0, tolerance=1e-7, max_iterations=100,
             )
         )  # fmt: skip
@@ -129,16 +127,14 @@ def bench_round(lengths_of, count, what):
     kernel = EStep(P, P.T @ P, R, 10, 100)
 
     def update(batch):
-        base, neighbours = kernel.base(batch), kernel.neighbours(batch)
-        return kernel.step(kernel.step(base * 0.01, batch.n, base, neighbours), batch.n, base, neighbours)
+        return kernel.step(kernel.step((batch.W @ P) * np.float32(0.01), batch), batch)
 
     def one_round():
         with Workers(THREADS) as workers:
             for batch, part in zip(batches, workers.map(update, batches), strict=True):
                 E[batch.tokens] = part
-            arcs = arcs_by_relation(corpus)
             r_step(
-                E, gram(E, workers), corpus.token_offsets, arcs, batches, workers,
+                E, gram(E, workers), corpus, batches, workers,
                 ridge=0.01, R0=R, tolerance=0, max_iterations=4,
             )  # fmt: skip
 
@@ -176,16 +172,15 @@ def bench_rescal():
         shrink = np.outer(s, s) / (np.outer(s, s) ** 2 + ridge)
         return A, np.stack([Vt.T @ (shrink * (U.T @ (X[k] @ U))) @ Vt for k in range(d)])
 
-    batches = [take_batch(corpus, np.array([0]), np.float64)]
+    batches = [Batch(corpus, np.array([0]), np.float64)]
     P = np.zeros((10, r))
-    arcs = arcs_by_relation(corpus)
 
     def ours(workers):
         kernel = EStep(P, P.T @ P, R0, 1.0, ridge)
-        E = kernel.step(A0, n, kernel.base(batches[0]), kernel.neighbours(batches[0]))
+        E = kernel.step(A0, batches[0])
         G = gram(E, workers)
         p_step(np.zeros((10, r)), G, ridge, P, np.zeros(10, bool))
-        got = r_step(E, G, corpus.token_offsets, arcs, batches, workers, ridge=ridge, R0=R0, tolerance=1e-6,
+        got = r_step(E, G, corpus, batches, workers, ridge=ridge, R0=R0, tolerance=1e-6,
                      max_iterations=20)  # fmt: skip
         return E, got.R
 

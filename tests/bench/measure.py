@@ -6,7 +6,7 @@ import time
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from bove.factor.parallel import plan_batches, take_batch
+from bove.factor.parallel import make_batches
 
 BATCH = 1024
 THREADS = min(2, os.cpu_count() or 1)
@@ -41,4 +41,4 @@ def share_of_peak(run, flops: float, threads: int) -> tuple[float, float]:
 
 
 def batches_of(corpus, budget=BATCH):
-    return [take_batch(corpus, graphs, np.float32) for graphs in plan_batches(corpus.lengths, budget)]
+    return list(make_batches(corpus, budget, np.float32))

@@ -11,8 +11,7 @@ from bove.evaluate.metrics import pearson
 from bove.factor.als import AlsSettings, AlsTrainer, initial_properties, initial_state
 from bove.factor.inference import FixedPoint, infer_averaged, relative_change
 from bove.factor.model import Model, compress
-from bove.factor.parallel import Workers, plan_batches, take_batch
-from bove.factor.sampling import select_graphs
+from bove.factor.parallel import Batch, Workers, plan_batches
 from bove.factor.steps import EStep
 from bove.text.graphs import load_graphs
 from bove.text.pairs import read_pairs
@@ -36,7 +35,7 @@ def bench_solvers(folder):
         pairs = []
     first, index = corpus.distinct()
     plan = plan_batches(corpus.lengths[first], BATCH)
-    batches = [take_batch(corpus, first[part], np.float32) for part in plan]
+    batches = [Batch(corpus, first[part], np.float32) for part in plan]
     kernel = EStep(P, PtP, R, alpha, lambda_E)
 
     def bags(solve):
@@ -75,7 +74,7 @@ def bench_training(folder):
     if folder:
         model = Model.load(Path(folder, "model/model.safetensors"))
         corpus = load_graphs(Path(folder, "graphs/train.safetensors"))
-        corpus = select_graphs(corpus, np.arange(min(2000, corpus.n_graphs)))
+        corpus = corpus.select(slice(2000))
         frozen, vectors = model.frozen, model.properties[model.frozen]
         groups = {name: slice(*rows) for name, rows in model.groups.items()}
         names = ("alpha", "lambda_P", "lambda_R", "lambda_E")

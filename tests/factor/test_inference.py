@@ -7,9 +7,9 @@ from corpora import make_corpus, split
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bove.factor.inference import FixedPoint, infer_averaged, relative_change
+from bove.factor.inference import FixedPoint, infer_averaged, infer_batches, relative_change
 from bove.factor.model import compress
-from bove.factor.parallel import plan_batches, take_batch
+from bove.factor.parallel import Workers, make_batches
 from bove.factor.steps import EStep
 
 
@@ -22,10 +22,9 @@ def infer_all(solve, corpus, r, dtype=np.float64):
     """Bags, iterations and last changes of all graphs."""
     E = np.zeros((corpus.n_tokens, r), dtype)
     used, change = np.zeros(corpus.n_graphs, int), np.zeros(corpus.n_graphs)
-    for graphs in plan_batches(corpus.lengths, 12):
-        batch = take_batch(corpus, graphs, dtype)
-        got = solve(batch)
-        E[batch.tokens], used[graphs], change[graphs] = got.E, got.iterations, got.change
+    with Workers(2) as workers:
+        for batch, got in infer_batches(solve, make_batches(corpus, 12, dtype), workers):
+            E[batch.tokens], used[batch.graphs], change[batch.graphs] = got.E, got.iterations, got.change
     return E, used, change
 
 
@@ -69,8 +68,7 @@ def test_a_model_that_oscillates_is_damped_to_the_fixed_point():
     kernel = EStep(P, P.T @ P, R, alpha, lambda_E)
     fast = FixedPoint(P, P.T @ P, compress(R, 1), alpha, lambda_E, lambda: kernel)
     plain = {}
-    for graphs in plan_batches(corpus.lengths, 12):
-        batch = take_batch(corpus, graphs, float)
+    for batch in make_batches(corpus, 12, float):
         first = batch.W @ fast.PD
         E, changes = first, []
         with np.errstate(all="ignore"):
@@ -78,7 +76,7 @@ def test_a_model_that_oscillates_is_damped_to_the_fixed_point():
                 new = first + alpha * fast._pull(E, batch)
                 changes.append(relative_change(new, E, batch.n))
                 E = new
-        plain |= dict(zip(graphs.tolist(), changes[-1], strict=True))
+        plain |= dict(zip(batch.graphs.tolist(), changes[-1], strict=True))
     assert any(not change < 1e-3 for change in plain.values()), "the model does not oscillate"
     E, used, change = infer_all(lambda b: fast.infer(b, iterations=400, tolerance=1e-8), corpus, 5)
     assert change.max() < 1e-8

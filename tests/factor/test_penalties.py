@@ -13,8 +13,8 @@ from scipy.optimize import minimize
 from bove.errors import BoveError
 from bove.factor.als import AlsSettings, AlsTrainer, initial_properties, initial_state
 from bove.factor.model import compress
-from bove.factor.objective import arcs_by_relation, objective, property_matrix
-from bove.factor.parallel import Workers, plan_batches, take_batch
+from bove.factor.objective import objective
+from bove.factor.parallel import Workers, make_batches
 from bove.factor.penalties import (
     PENALTIES,
     check_penalty,
@@ -42,21 +42,21 @@ GROUPS = {"words": slice(0, 4), "tags": slice(4, 7)}
 
 
 def batches_of(corpus, dtype=np.float64):
-    return [take_batch(corpus, graphs, dtype) for graphs in plan_batches(corpus.lengths, 12)]
+    return list(make_batches(corpus, 12, dtype))
 
 
 def solve_r(corpus, E, strength, kind, R0=None, tolerance=1e-7, limit=20000):
-    arcs = arcs_by_relation(corpus)
-    R0 = np.zeros((len(arcs), E.shape[1], E.shape[1]), E.dtype) if R0 is None else R0
+    r = E.shape[1]
+    R0 = np.zeros((corpus.n_relations, r, r), E.dtype) if R0 is None else R0
     with Workers(1) as workers:
         return r_step_proximal(
-            E, arcs, batches_of(corpus, E.dtype), workers,
+            E, corpus, batches_of(corpus, E.dtype), workers,
             strength=strength, kind=kind, R0=R0, tolerance=tolerance, max_iterations=limit,
         )  # fmt: skip
 
 
 def solve_p(corpus, E, lambda_P, P, frozen):
-    WE = property_matrix(corpus, E.dtype) @ E
+    WE = corpus.property_matrix(E.dtype) @ E
     with Workers(1) as workers:
         return WE, p_step_l1(WE, E.T @ E, lambda_P, P, frozen, workers)
 
@@ -177,9 +177,8 @@ def test_nuclear_relations_of_one_orthonormal_graph_are_the_thresholded_right_ha
         U, s, V = np.linalg.svd(B)
         np.testing.assert_allclose(R, (U * np.maximum(s - 0.3, 0)) @ V, atol=1e-6)
     with Workers(1) as workers:
-        arcs = arcs_by_relation(corpus)
         shrunk = r_step_shrink(
-            E, E.T @ E, corpus.token_offsets, arcs, batches_of(corpus), workers,
+            E, E.T @ E, corpus, batches_of(corpus), workers,
             strength=0.3, R0=np.zeros_like(got.R), tolerance=1e-10, max_iterations=99,
         )  # fmt: skip
     np.testing.assert_allclose(shrunk.R, got.R, atol=1e-6)

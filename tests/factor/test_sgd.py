@@ -12,7 +12,7 @@ from bove.errors import BoveError
 from bove.factor.als import initial_properties
 from bove.factor.graphs import GraphCorpus
 from bove.factor.objective import objective
-from bove.factor.sampling import UNBIASED, Cells, Sample, Sampler, draw_zeros, select_graphs
+from bove.factor.sampling import UNBIASED, Cells, Sample, Sampler, draw_zeros
 from bove.factor.sgd import Diverged, SgdSettings, SgdTrainer, sampled_loss
 
 SETTINGS = SgdSettings(
@@ -205,7 +205,7 @@ def test_held_out_sentences_are_inferred_and_stop_training_that_brings_nothing()
     last = epochs[-1]
     held = [i for i, n in enumerate(LENGTHS) if n and n in trainer.held_out.lengths.tolist()]
     corpus, dense, _ = start()
-    held = [i for i in held if matches(select_graphs(corpus, np.array([i])), trainer.held_out)]
+    held = [i for i in held if matches(corpus.select(np.array([i])), trainer.held_out)]
     graphs = [dense[i] for i in held]
     E = [reference.infer(graph, last.P, last.R, 2.0, 0.4, 4) for graph in graphs]
     L = reference.objective(graphs, last.P, last.R, E, 2.0, 0, 0, 0.4) / trainer.held_out.n_tokens

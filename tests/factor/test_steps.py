@@ -8,9 +8,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bove.errors import BoveError
-from bove.factor.objective import arcs_by_relation, gram, objective, property_matrix
-from bove.factor.parallel import Workers, plan_batches, take_batch
-from bove.factor.steps import EStep, Preconditioner, apply, p_step, r_step
+from bove.factor.objective import objective
+from bove.factor.parallel import Batch, Workers, make_batches, plan_batches
+from bove.factor.steps import EStep, Preconditioner, apply, gram, p_step, r_step, solve_rows
 
 corpora = st.builds(
     lambda seed, lengths, c, d: (np.random.default_rng(seed), lengths, c, d),
@@ -22,16 +22,15 @@ corpora = st.builds(
 
 
 def batches_of(corpus, dtype=np.float64, budget=12):
-    return [take_batch(corpus, graphs, dtype) for graphs in plan_batches(corpus.lengths, budget)]
+    return list(make_batches(corpus, budget, dtype))
 
 
 def solve_r(corpus, E, ridge, R0=None, tolerance=1e-10, limit=500):
-    arcs = arcs_by_relation(corpus)
     r = E.shape[1]
-    R0 = np.zeros((len(arcs), r, r), E.dtype) if R0 is None else R0
+    R0 = np.zeros((corpus.n_relations, r, r), E.dtype) if R0 is None else R0
     with Workers(1) as workers:
         return r_step(
-            E, gram(E, workers), corpus.token_offsets, arcs, batches_of(corpus, E.dtype), workers,
+            E, gram(E, workers), corpus, batches_of(corpus, E.dtype), workers,
             ridge=ridge, R0=R0, tolerance=tolerance, max_iterations=limit,
         )  # fmt: skip
 
@@ -56,7 +55,7 @@ def test_e_step_equals_the_oracle_short_and_long_graphs(made, r, alpha, lambda_E
     kernel = EStep(P, P.T @ P, R, alpha, lambda_E)
     got = np.full_like(E, np.nan)
     for b in batches_of(corpus):
-        got[b.tokens] = kernel.step(E[b.tokens], b.n, kernel.base(b), kernel.neighbours(b))
+        got[b.tokens] = kernel.step(E[b.tokens], b)
     for graph, e, new in zip(dense, split(E, corpus), split(got, corpus), strict=True):
         want = reference.e_step(graph, P, R, e, alpha, lambda_E)
         np.testing.assert_allclose(new, want, rtol=1e-7, atol=1e-9)
@@ -87,7 +86,7 @@ def test_p_step_equals_the_closed_form_and_leaves_frozen_rows(made, r, lambda_P)
     corpus, dense = make_corpus(rng, lengths, c, d)
     E, P = rng.standard_normal((corpus.n_tokens, r)), rng.standard_normal((c, r))
     frozen = rng.random(c) < 0.4
-    got = p_step(property_matrix(corpus, E.dtype) @ E, E.T @ E, lambda_P, P, frozen)
+    got = p_step(corpus.property_matrix(E.dtype) @ E, E.T @ E, lambda_P, P, frozen)
     want = reference.p_step(dense, split(E, corpus), lambda_P)
     np.testing.assert_allclose(got[~frozen], want[~frozen], rtol=1e-6, atol=1e-8)
     np.testing.assert_array_equal(got[frozen], P[frozen])
@@ -102,11 +101,11 @@ def test_p_and_r_step_never_raise_the_objective(made, r, alpha, penalty, iterati
     corpus, dense = make_corpus(rng, lengths, c, d)
     E, P = rng.standard_normal((corpus.n_tokens, r)), rng.standard_normal((c, r))
     R = rng.standard_normal((d, r, r))
-    R[[len(head) == 0 for head, _ in arcs_by_relation(corpus)]] = 0
+    R[corpus.arc_counts == 0] = 0
     weights = {"alpha": alpha, "lambda_P": penalty, "lambda_R": penalty, "lambda_E": penalty}
     parts = split(E, corpus)
     before = reference.objective(dense, P, R, parts, **weights)
-    P = p_step(property_matrix(corpus, E.dtype) @ E, E.T @ E, penalty, P, np.zeros(c, bool))
+    P = p_step(corpus.property_matrix(E.dtype) @ E, E.T @ E, penalty, P, np.zeros(c, bool))
     middle = reference.objective(dense, P, R, parts, **weights)
     R = solve_r(corpus, E, penalty / alpha, R0=R, limit=iterations).R
     after = reference.objective(dense, P, R, parts, **weights)
@@ -173,9 +172,9 @@ def test_float32_that_loses_the_solve_says_what_helps():
     P = np.ones((3, 4), np.float32) * 1e4
     kernel = EStep(P, P.T @ P, np.zeros((0, 4, 4), np.float32), 1.0, -1.0)
     corpus, _ = make_corpus(np.random.default_rng(5), [3], c=3, d=0)
-    b = take_batch(corpus, np.array([0]), np.float32)
+    batch = Batch(corpus, np.array([0]), np.float32)
     with pytest.raises(BoveError, match="float64"):
-        kernel.step(np.zeros((3, 4), np.float32), 3, kernel.base(b), kernel.neighbours(b))
+        kernel.step(np.zeros((3, 4), np.float32), batch)
 
 
 def test_batches_cover_every_token_once_within_the_budget():
@@ -185,3 +184,26 @@ def test_batches_cover_every_token_once_within_the_budget():
     for graphs in plan:
         n = lengths[graphs]
         assert len(set(n)) == 1 and (n.sum() <= 10 or len(graphs) == 1)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-4), (np.float64, 1e-12)])
+@pytest.mark.parametrize(("r", "n"), [(1, 1), (5, 3), (40, 1), (40, 70)])
+def test_rows_are_solved_in_place(r, n, dtype, tolerance):
+    rng = np.random.default_rng(r + n)
+    S = rng.standard_normal((2 * r, r))
+    A, B = (S.T @ S + np.eye(r)).astype(dtype), rng.standard_normal((n, r)).astype(dtype)
+    want = np.linalg.solve(A.astype(float), B.astype(float).T).T
+    assert solve_rows(A, B)
+    np.testing.assert_allclose(B, want, atol=tolerance * np.abs(want).max())
+
+
+def test_a_matrix_that_is_not_positive_definite_is_reported():
+    A = np.diag([1.0, -1.0, 1.0])
+    assert not solve_rows(A, np.ones((2, 3)))
+
+
+def test_arrays_that_lapack_would_misread_are_refused():
+    A = np.eye(4)
+    for B in (np.ones((8, 4))[::2], np.ones((2, 4), np.float32)):
+        with pytest.raises(ValueError, match="contiguous"):
+            solve_rows(A.copy(), B)
