@@ -19,8 +19,8 @@ import numpy as np
 from bove.api.corpus import kind_of
 from bove.api.readers import numbered_graphs, numbered_rows
 from bove.config import sources
-from bove.config.load import check_part, load, resolve, summary
-from bove.config.variants import SCHEMA, check_sources, schema, variants
+from bove.config.load import fill, load, load_schema, resolve, summary
+from bove.config.variants import check_sources, variants
 from bove.errors import BoveError, finite
 from bove.evaluate.statistics import Bootstrap
 from bove.files import Oddities, note, open_bytes, read_lines, refuse_utf_16
@@ -288,15 +288,15 @@ def check_config(report: Report, before: Sequence[str]) -> None:
             are not as their data set says.
     """
     report.kind = "configuration"
-    raw, missing = _merged(report, before, schema()["required"])
+    raw, missing = _merged(report, before, load_schema()["required"])
     if missing:
         report.remarks.append(
             f"has no {', '.join(missing)}, so it goes after a configuration that has; name that one before it"
         )
-        check_part(raw, SCHEMA)
+        resolve(raw, partial=True)
         return
-    config = resolve(raw, SCHEMA)
-    check_sources(variants(config, SCHEMA, lambda points: [str(number) for number in range(len(points))]))
+    config = resolve(raw)
+    check_sources(variants(config))
     report.facts["run"] = summary(config)
     report.facts["files that it names"] = len(dict(sources.references(config)))
     fetched = [name for name, source in sources.used(config).items() if sources.kind(source) == "url"]
@@ -314,7 +314,7 @@ def check_config(report: Report, before: Sequence[str]) -> None:
 def _merged(report, before, required) -> tuple[dict, list[str]]:
     """What the file says, after those that it changes; and the sections that are missing even so."""
     files = [report.path]
-    raw = load(files, SCHEMA)
+    raw = load(files)
     missing = [key for key in required if key not in raw]
     if missing:
         report.kind = "changes to a configuration"
@@ -322,7 +322,7 @@ def _merged(report, before, required) -> tuple[dict, list[str]]:
     for path in reversed(before):
         if missing:
             files.insert(0, path)
-            raw = load(files, SCHEMA)
+            raw = load(files)
             missing = [key for key in required if key not in raw]
     return raw, missing
 
@@ -435,10 +435,7 @@ _NAMES = ("data", "data", "set")
 
 def _form(task: str, encoding: str) -> Form:
     """The form that a data set has whose configuration says nothing of it."""
-    from bove.config.load import fill
-    from bove.config.variants import schema
-
-    dataset = schema()["properties"]["datasets"]["additionalProperties"]
+    dataset = load_schema()["properties"]["datasets"]["additionalProperties"]
     return Form.of(fill({"task": task, "encoding": encoding}, dataset, "datasets"))
 
 

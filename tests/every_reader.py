@@ -25,7 +25,6 @@ from bove.cli.report import parser_page
 from bove.cli.train import Checkpoint
 from bove.config.load import load, resolve
 from bove.config.sources import extract
-from bove.config.variants import SCHEMA
 from bove.evaluate.pages import page
 from bove.evaluate.results import read_scores, results_of
 from bove.evaluate.search import search
@@ -164,7 +163,7 @@ def archive(path: Path) -> None:
 
 def config(path: Path) -> None:
     """A configuration, checked against the schema."""
-    resolve(load([path], SCHEMA), SCHEMA)
+    resolve(load([path]))
 
 
 def check(path: Path) -> None:

@@ -1,17 +1,13 @@
 """How the files of a data set are laid out, with the schema's defaults for what a test does not say."""
 
-from pathlib import Path
-
 from bove.config.load import fill, load_schema
 from bove.text.pairs import Form, read_pair_file
-
-_SCHEMA = Path(__file__).parent.parent / "bove" / "config" / "config.schema.yaml"
 
 
 def dataset(task: str, **keys) -> dict:
     """A data set of the configuration, defaults filled in."""
-    schema = load_schema(_SCHEMA)["properties"]["datasets"]["additionalProperties"]
-    return fill({"task": task, **keys}, schema, "")
+    form = load_schema()["properties"]["datasets"]["additionalProperties"]
+    return fill({"task": task, **keys}, form, "")
 
 
 def form_of(task: str, **keys) -> Form:

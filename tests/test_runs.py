@@ -5,7 +5,8 @@ import shutil
 import pytest
 from tiny_run import make_run
 
-from bove.config.variants import Run, defaults
+from bove.config.load import defaults
+from bove.config.variants import Run
 from bove.errors import BoveError
 
 

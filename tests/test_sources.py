@@ -8,8 +8,6 @@ from bove.config import sources
 from bove.config.load import resolve
 from bove.errors import BoveError
 
-SCHEMA = Path(__file__).parent.parent / "bove" / "config" / "config.schema.yaml"
-
 
 @pytest.fixture
 def config(tmp_path, monkeypatch):
@@ -27,7 +25,7 @@ def config(tmp_path, monkeypatch):
                 "d": {"label": "D", "task": "similarity", "subsets": {"a": _files("a.txt", "a.gs")}}
             },
         }
-        return resolve({**raw, **sections}, SCHEMA)
+        return resolve({**raw, **sections})
 
     return make
 

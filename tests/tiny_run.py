@@ -6,7 +6,6 @@ import numpy as np
 from tiny_treebank import count_and_encode, tiny_sentences, write_treebank
 
 from bove.config.load import resolve, store
-from bove.config.variants import SCHEMA
 from bove.factor.model import Model
 from bove.text.conll import Sentence
 from bove.text.vectors import write_vectors
@@ -47,7 +46,7 @@ def make_run(root: Path, **sections) -> Path:
         "datasets": {"d": {"label": "D", "task": "entailment", "development": True,
                            "subsets": {"a": {"input": "a.txt"}}}},
     }  # fmt: skip
-    store(resolve(raw | sections, SCHEMA), folder / "config.yaml")
+    store(resolve(raw | sections), folder / "config.yaml")
     return folder
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from bove.config.variants import Run, defaults
+from bove.config.load import defaults
+from bove.config.variants import Run
 from bove.embedder import Embedder, Settings
 from bove.errors import BoveError, similar
 from bove.factor.graphs import GraphCorpus

@@ -23,7 +23,8 @@ from bove.cli.common import (
     parsed,
     trees_of,
 )
-from bove.config.variants import Run, defaults
+from bove.config.load import defaults
+from bove.config.variants import Run
 from bove.embedder import Embedder
 from bove.errors import BoveError
 from bove.evaluate.alignment import unit_rows

@@ -1,8 +1,10 @@
 """The configuration of a run: files are read and merged, checked against the schema, defaults filled in.
 
 Files merge from left to right, section by section. `null` removes an entry of a map with free names (a
-source, a data set, a subset) and puts any other key back to its default. Numbers may have any form, `1e-3`
-too. How YAML becomes values is in `bove.config_text`.
+source, a data set, a subset) and puts any other key back to its default.
+
+What YAML has unquoted stays text until the schema says what is due: `run: 010` and `run: no` are names, and
+1e-3 and 1_000 are numbers. Where the schema leaves that open, a number is what would be written just so.
 """
 
 import math
@@ -10,136 +12,20 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
 
-from bove.errors import BoveError, similar
-from bove.files import atomic_write, check_encoding
+from bove.errors import BoveError, finite, similar
+from bove.files import atomic_write, check_encoding, read_lines
 from bove.text.pairs import check_dataset
 
-# YAML texts to values, guided by the schema.
-#
-# Where the schema asks for text, YAML's own types are not applied: `run: 010` and `run: no` stay as
-# written. A
-# scalar that YAML takes for a number or a date but that is none (2024-13-45) stays text too, and so does
-# what
-# only YAML 1.1 takes for another number than is written: 0300 is not 192 here, but 300, and 1:30 no number.
-
+SCHEMA = Path(__file__).parent / "config.schema.yaml"
 # Aliases of aliases can stand for more than any machine holds.
 MOST_NODES = 100_000
-# Of base 8 and of base 60.
-_OTHER_NUMBER = re.compile(r"[-+]?0[0-9_]+|[-+]?[0-9_]+:[0-9_:.]+")
 # What ends a line for somebody, and what neither a path nor a file of text can hold.
 _BREAKS = re.compile("[\0\n\r\x85\u2028\u2029\ud800-\udfff]")
-_EQUALS = "tag:yaml.org,2002:value"  # YAML 1.1 has a type of its own for a plain =
-
-
-def parse(text: str, schema: dict, where: str) -> Any:
-    """The value that a YAML text stands for; None for an empty one.
-
-    Args:
-        text: one YAML document.
-        schema: what is due there.
-        where: what the text is, for messages.
-
-    Raises:
-        BoveError: not YAML, a key that stands twice or is no text, a tag of no plain value, a value with a
-            line break, or a text that is nested without end.
-    """
-    try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        value = None if node is None else _Builder(where).build(node, schema)
-    except yaml.YAMLError as e:
-        raise BoveError(f"{where}{_place(e)}: not valid YAML ({_said(e)})") from e
-    except RecursionError as e:
-        raise BoveError(f"{where}: nested too deeply, or a part that holds itself; write it plainly") from e
-    if schema.get("type") == "object" and value is not None and not isinstance(value, dict):
-        raise BoveError(f"{where}: holds {value!r:.80}; write keys and values")
-    return value
-
-
-class _Builder(yaml.SafeLoader):
-    """Turns YAML nodes into Python values; a scalar stays text where the schema asks for text."""
-
-    def __init__(self, where: str) -> None:
-        super().__init__("")
-        self.where = where
-        self.nodes = 0
-
-    def build(self, node: yaml.Node, schema: dict) -> Any:
-        self.nodes += 1
-        if self.nodes > MOST_NODES:
-            raise BoveError(f"{self.where}: more than {MOST_NODES} values with its aliases; write fewer")
-        if isinstance(node, yaml.MappingNode):
-            return self._mapping(node, schema)
-        if isinstance(node, yaml.SequenceNode):
-            return [self.build(child, schema.get("items", {})) for child in node.value]
-        self._check(node)
-        if node.tag == _EQUALS or (schema.get("type") == "string" and node.tag != "tag:yaml.org,2002:null"):
-            return node.value
-        if _OTHER_NUMBER.fullmatch(node.value):
-            return node.value
-        try:
-            return self.construct_object(node, deep=True)
-        except ValueError:  # looks like a number or a date
-            return node.value
-
-    def _mapping(self, node: yaml.MappingNode, schema: dict) -> dict:
-        lines: dict[str, int] = {}
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.value != "<<":
-                line = key.start_mark.line + 1
-                if key.value in lines:
-                    raise BoveError(
-                        f"{self.where}, line {line}: key {key.value!r} stands twice in its section, first in "
-                        f"line {lines[key.value]}; keep one"
-                    )
-                lines[key.value] = line
-        self.flatten_mapping(node)
-        values: dict[str, Any] = {}
-        for key, child in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                line = key.start_mark.line + 1
-                raise BoveError(f"{self.where}, line {line}: a key that is no text; write a name")
-            self._check(key)
-            values[key.value] = self.build(child, _child(schema, key.value))
-        return values
-
-    def _check(self, node: yaml.ScalarNode) -> None:
-        """BoveError for a line break or something else in a value that no value needs."""
-        if found := _BREAKS.search(node.value):
-            line, shown = node.start_mark.line + 1, node.value[:40]
-            raise BoveError(
-                f"{self.where}, line {line}: {found[0]!r} in {shown!r}; write one line of plain text"
-            )
-
-
-def _place(error: yaml.YAMLError) -> str:
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    return f", line {mark.line + 1}" if mark else ""
-
-
-def _said(error: yaml.YAMLError) -> str:
-    text = getattr(error, "problem", None) or str(error)
-    if text.startswith("found character '\\t'"):
-        return "a tab before its text; indent with spaces"
-    return " ".join(text.split())
-
-
-def _child(schema: dict, key: str) -> dict:
-    """Schema of a key: a named property's, or that of all free names."""
-    free = schema.get("additionalProperties")
-    return schema.get("properties", {}).get(key, free if isinstance(free, dict) else {})
-
-
-# The configuration of a run: files are read and merged, checked against the schema, defaults filled in.
-#
-# Files merge from left to right, section by section. `null` removes an entry of a map with free names (a
-# source, a data set, a subset) and puts any other key back to its default. Numbers may have any form,
-# `1e-3`
-# too. How YAML becomes values is in `bove.config_text`.
-
+_TAG = "tag:yaml.org,2002:"
 _RULES = {
     "minimum": "at least",
     "exclusiveMinimum": "above",
@@ -147,70 +33,150 @@ _RULES = {
     "exclusiveMaximum": "below",
     "pattern": "text that matches",
 }
-_BOOLEANS = {"true": True, "false": False}
+_BOOLEANS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+class Plain(str):
+    """Text that YAML has without quotes."""
+
+    __slots__ = ()
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML in which null and the merge key << alone are more than text."""
+
+    yaml_implicit_resolvers: ClassVar[dict] = {
+        first: [(tag, pattern) for tag, pattern in found if tag in (f"{_TAG}null", f"{_TAG}merge")]
+        for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
+class _Builder:
+    """Turns the nodes of a YAML text into Python values; `where` is what messages call the text."""
+
+    def __init__(self, where: str) -> None:
+        self.where, self.nodes = where, 0
+        self.flat: set[int] = set()  # mappings into which << has been merged
+
+    def build(self, node: yaml.Node) -> Any:
+        self.nodes += 1
+        if self.nodes > MOST_NODES:
+            raise BoveError(f"{self.where}: more than {MOST_NODES} values with its aliases; write fewer")
+        if node.tag.removeprefix(_TAG) not in ("str", "null", "seq", "map"):
+            raise self._fault(node, f"the tag {node.tag!r}; leave it out")
+        if isinstance(node, yaml.SequenceNode):
+            return [self.build(child) for child in node.value]
+        if isinstance(node, yaml.MappingNode):
+            return self._mapping(node)
+        if found := _BREAKS.search(node.value):
+            raise self._fault(node, f"{found[0]!r} in {node.value[:40]!r}; write one line of plain text")
+        if node.tag == f"{_TAG}null":
+            return None
+        return node.value if node.style else Plain(node.value)
+
+    def _mapping(self, node: yaml.MappingNode) -> dict[str, Any]:
+        lines: dict[str, int] = {}
+        for key, _ in node.value if id(node) not in self.flat else ():
+            if not isinstance(key, yaml.ScalarNode):
+                raise self._fault(key, "a key that is not text; write a name")
+            if key.value in lines:
+                said = f"key {key.value!r} is repeated in its section, first in line {lines[key.value]}"
+                raise self._fault(key, f"{said}; keep one")
+            lines[key.value] = key.start_mark.line + 1
+        self.flat.add(id(node))
+        _Loader("").flatten_mapping(node)
+        return {str(self.build(key) or key.value): self.build(child) for key, child in node.value}
+
+    def _fault(self, node: yaml.Node, said: str) -> BoveError:
+        return BoveError(f"{self.where}, line {node.start_mark.line + 1}: {said}")
+
+
+def parse(text: str, where: str) -> Any:
+    """The value that a YAML text stands for, its unquoted text as `Plain`; None for an empty one.
+
+    Args:
+        text: one YAML document.
+        where: what the text is, for messages.
+
+    Raises:
+        BoveError: not YAML, a key that is repeated or is not text, a tag, a value with a line break, or a
+            text that is nested without end.
+    """
+    try:
+        node = yaml.compose(text, Loader=_Loader)
+        return None if node is None else _Builder(where).build(node)
+    except yaml.YAMLError as e:
+        mark = getattr(e, "problem_mark", None) or getattr(e, "context_mark", None)
+        place = f", line {mark.line + 1}" if mark else ""
+        said = " ".join((getattr(e, "problem", None) or str(e)).split())
+        if said.startswith("found character '\\t'"):
+            said = "a tab before its text; indent with spaces"
+        raise BoveError(f"{where}{place}: not valid YAML ({said})") from e
+    except RecursionError as e:
+        raise BoveError(f"{where}: nested too deeply, or a part that holds itself; write it plainly") from e
 
 
 @cache
-def load_schema(path: Path) -> dict:
-    """The schema as a dict."""
-    with open(path, encoding="utf-8") as stream:
-        return yaml.safe_load(stream)
+def load_schema() -> dict:
+    """The schema of the configuration."""
+    return yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
 
 
-def load(files: Iterable[Path], schema: Path, assignments: Iterable[str] = ()) -> dict:
+def load(files: Iterable[Path], assignments: Iterable[str] = ()) -> dict:
     """Read and merge YAML files, then `key=value` assignments of top-level keys; later ones win.
 
     Raises:
-        BoveError: a missing or malformed file, a key that stands twice, an assignment without `=`.
+        BoveError: a missing or malformed file, a repeated key, an assignment without `=`.
     """
-    tree, merged = load_schema(schema), {}
+    merged: dict[str, Any] = {}
     for path in files:
-        try:
-            with open(path, encoding="utf-8") as stream:
-                text = stream.read()
-        except (OSError, UnicodeDecodeError) as e:
-            raise BoveError(f"{path}: configuration can not be read ({e}); check the path") from e
-        merged = merge(merged, parse(text, tree, str(path)) or {})
+        found = parse("\n".join(line for _, line in read_lines(path)), str(path))
+        if not isinstance(found, dict | None):
+            raise BoveError(f"{path}: holds {found!r:.80}; write keys and values")
+        merged = merge(merged, found or {})
     for assignment in assignments:
         key, separator, text = assignment.partition("=")
         if not separator:
-            raise BoveError(f"configuration: {assignment!r} is no assignment; write key=value")
-        child = tree["properties"].get(key, {})
-        merged = merge(merged, {key: parse(text, child, f"--config {key}")})
+            raise BoveError(f"configuration: {assignment!r} is not an assignment; write key=value")
+        merged = merge(merged, {key: parse(text, f"--config {key}")})
     return merged
 
 
-def resolve(raw: Mapping[str, Any], schema: Path) -> dict:
+def merge(old: Any, new: Any) -> Any:
+    """The old value with the new one's entries put in, section by section."""
+    if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
+        return new
+    return {**old, **{key: merge(old.get(key), value) for key, value in new.items()}}
+
+
+def resolve(raw: Mapping[str, Any], partial: bool = False) -> dict:
     """The whole configuration in the schema's order: values coerced, checked, defaults filled in.
 
     Free names come in alphabetical order, so the order of keys in a file makes no difference.
+
+    Args:
+        raw: as `load` gives it.
+        partial: whether it holds only changes to a configuration, so that nothing in it is missing.
 
     Raises:
         BoveError: the first thing wrong, with its key, its value and what is allowed.
     """
     from jsonschema import Draft202012Validator
 
-    tree = load_schema(schema)
-    config = fill(raw, tree, "")
-    errors = sorted(Draft202012Validator(tree).iter_errors(config), key=lambda e: [str(p) for p in e.path])
-    if errors:
-        raise BoveError(_explain(errors[0]))
-    _cross_check(config)
+    config = fill(raw, load_schema(), "")
+    errors = Draft202012Validator(load_schema()).iter_errors(config)
+    for error in sorted(errors, key=lambda error: [str(part) for part in error.path]):
+        if not (partial and error.validator == "required"):
+            raise BoveError(f"configuration: {_explain(error)}")
+    if not partial:
+        _cross_check(config)
     return config
 
 
-def check_part(raw: Mapping[str, Any], schema: Path) -> None:
-    """See that what a file of changes holds is allowed; what it leaves out is not missed.
-
-    Raises:
-        BoveError: as `resolve`.
-    """
-    from jsonschema import Draft202012Validator
-
-    tree = load_schema(schema)
-    for error in Draft202012Validator(tree).iter_errors(fill(raw, tree, "")):
-        if error.validator != "required":
-            raise BoveError(_explain(error))
+def defaults() -> dict:
+    """The defaults of those sections of a configuration that say how sentences are read and embedded."""
+    names = ("treebank", "model", "parser", "inference", "scoring")
+    return {name: fill({}, load_schema()["properties"][name], name) for name in names}
 
 
 def store(config: dict, path: Path) -> None:
@@ -238,26 +204,23 @@ def summary(config: dict) -> str:
     )
 
 
-def merge(old: Any, new: Any) -> Any:
-    """The old value with the new one's entries put in, section by section."""
-    if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
-        return new
-    return {**old, **{key: merge(old.get(key), value) for key, value in new.items()}}
-
-
 def fill(value: Any, schema: dict, where: str) -> Any:
     """Coerce a value as its schema says and fill in what is left out.
 
     Raises:
         BoveError: an unknown key, or a number that is not finite.
     """
-    if schema.get("type") == "object":
-        value = {} if value is None else value
-        return _fill_object(value, schema, where) if isinstance(value, Mapping) else value
-    if schema.get("type") == "array" and isinstance(value, list | tuple):
+    kinds = _kinds(schema)
+    if isinstance(value, Mapping) and not kinds:
+        return {str(key): fill(child, {}, f"{where}.{key}") for key, child in value.items()}
+    if isinstance(value, list | tuple) and kinds in ([], ["array"]):
         return [fill(item, schema.get("items", {}), f"{where}[{i}]") for i, item in enumerate(value)]
-    for kind in _kinds(schema):
+    if isinstance(value, Mapping | None) and kinds == ["object"]:
+        return _fill_object(value or {}, schema, where)
+    for kind in kinds:
         value = _coerce(value, kind)
+    if isinstance(value, Plain):
+        value = str(value) if kinds else _guess(value)
     if isinstance(value, float) and not math.isfinite(value):
         raise BoveError(f"configuration: {where}: {value} is not a finite number")
     return value
@@ -277,7 +240,7 @@ def _fill_object(value: Mapping, schema: dict, where: str) -> dict:
     for key in sorted(map(str, value.keys() - named.keys()), key=lambda name: (name.casefold(), name)):
         path = f"{where}.{key}" if where else key
         if free is False:
-            raise BoveError(f"configuration: {path}: {_unknown(key, named)}")
+            raise BoveError(f"configuration: {path}: unknown key; {_choices(key, named)}")
         if value[key] is not None:
             filled[key] = fill(value[key], free, path)
     return filled
@@ -300,59 +263,55 @@ def _kinds(schema: dict) -> list[str]:
 
 
 def _coerce(value: Any, kind: str) -> Any:
-    if kind in ("number", "integer") and isinstance(value, str | int | float) and not isinstance(value, bool):
-        try:
-            number = float(value)
-        except ValueError:
-            return value
-        except OverflowError:
-            return math.inf
-        if kind == "number":
-            return number
-        return int(value) if isinstance(value, int) else int(number) if number.is_integer() else number
+    """A value as its kind, or as it is where it cannot be one."""
     if kind == "boolean" and isinstance(value, str):
         return _BOOLEANS.get(value.lower(), value)
-    if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return value
+    if kind == "string":
         return str(value)
+    if kind in ("number", "integer") and (number := finite(value)) is not None:
+        whole = kind == "integer" and number.is_integer()
+        return int(value if isinstance(value, int) else number) if whole else number
     return value
 
 
-def _unknown(key: str, known: Iterable[str], what: str = "unknown key") -> str:
-    return f"{what}; {similar(key, known)}allowed: {', '.join(known)}"
+def _guess(text: Plain) -> Any:
+    """The number or truth value that would be written so; else the text."""
+    for kind in ("integer", "number", "boolean"):
+        value = _coerce(text, kind)
+        if value is not text and str(value).lower() == text.lower():
+            return value
+    return str(text)
+
+
+def _choices(word: str, known: Iterable[str]) -> str:
+    return f"{similar(word, known)}allowed: {', '.join(known)}"
 
 
 def _explain(error) -> str:
     """One line for a jsonschema error: the key, its value, what is allowed."""
     where = ".".join(map(str, error.absolute_path)) or "top level"
-    value, rule, shown = error.instance, error.validator_value, _shown(error.instance)
+    value, rule = error.instance, error.validator_value
+    shown = repr(value) if len(repr(value)) <= 80 else f"{value!r:.79}…"
     if error.validator == "required":
-        missing = ", ".join(key for key in rule if key not in value)
-        return f"configuration: {where}: {missing} is missing; add it"
-    if error.validator == "enum":
-        options = list(map(str, rule))
-        hint = similar(str(value), options)
-        return f"configuration: {where}: {shown} is not allowed; {hint}allowed: {', '.join(options)}"
-    if error.validator in _RULES:
-        return f"configuration: {where}: {shown} is not allowed; allowed: {_RULES[error.validator]} {rule}"
-    if error.validator == "anyOf":
-        allowed = " or ".join(map(_allowed, rule))
-        return f"configuration: {where}: {shown} is not allowed; allowed: {allowed}"
+        return f"{where}: {', '.join(key for key in rule if key not in value)} is missing; add it"
     if error.validator == "type":
         kinds = " or ".join([rule] if isinstance(rule, str) else rule)
-        return f"configuration: {where}: {shown} has the wrong type; allowed: {kinds}"
-    return f"configuration: {where}: {error.message[:200]}"
+        return f"{where}: {shown} has the wrong type; allowed: {kinds}"
+    if error.validator == "enum":
+        return f"{where}: {shown} is not allowed; {_choices(str(value), list(map(str, rule)))}"
+    if error.validator in _RULES:
+        return f"{where}: {shown} is not allowed; allowed: {_RULES[error.validator]} {rule}"
+    if error.validator == "anyOf":
+        return f"{where}: {shown} is not allowed; allowed: {' or '.join(map(_allowed, rule))}"
+    return f"{where}: {error.message[:200]}"
 
 
 def _allowed(option: Mapping) -> str:
     """What one option of several in the schema allows: its values, or its type and limits."""
     limits = [f"{text} {option[rule]}" for rule, text in _RULES.items() if rule in option]
     return ", ".join(map(str, option["enum"])) if "enum" in option else " ".join([option["type"], *limits])
-
-
-def _shown(value: Any) -> str:
-    """A value as Python writes it, the start of it where that is long."""
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:79]}…"
 
 
 def _cross_check(config: dict) -> None:
@@ -370,12 +329,9 @@ def _cross_check(config: dict) -> None:
     check_encoding(config["treebank"]["encoding"], "configuration: treebank.encoding:")
     for name, dataset in config["datasets"].items():
         check_dataset(f"configuration: datasets.{name}", dataset)
-    for system, files in config["bags"].items():
-        for name in files:
+    named = {f"bags.{system}": files for system, files in config["bags"].items()}
+    for where, names in {**named, "figures.pairs": config["figures"]["pairs"]}.items():
+        for name in names:
             if name not in config["datasets"]:
-                said = _unknown(name, config["datasets"], "no such data set")
-                raise BoveError(f"configuration: bags.{system}.{name}: {said}")
-    for name in config["figures"]["pairs"]:
-        if name not in config["datasets"]:
-            said = _unknown(name, config["datasets"], "no such data set")
-            raise BoveError(f"configuration: figures.pairs.{name}: {said}")
+                choices = _choices(name, config["datasets"])
+                raise BoveError(f"configuration: {where}.{name}: no such data set; {choices}")

@@ -2,14 +2,16 @@
 
 A variant is a candidate of `select`, an entry of `compare` or of `ablations`, a further seed, or the
 run itself. Each has a folder of its own, but a stage's files are made once for all variants that agree in
-everything that the stage depends on, and lie in the folder of the first of them.
+everything that the stage depends on, and lie in the folder of the first of them. `Run` finds them again.
 """
 
 import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +19,29 @@ from bove.config import sources
 from bove.config.load import fill, load, load_schema, merge, resolve
 from bove.errors import BoveError, similar
 
-# The candidates of `select`: what a run's model is chosen from, and on which data sets.
-
+MAY_CHANGE = ("vocabulary", "vectors", "model", "inference", "scoring")
+SYSTEMS = ("word-vectors", "properties-only", "bove")
+_KINDS = ("select", "compare", "ablations", "seeds")
 _NEVER_CHOSEN = ("rank", "pretrained")
+# Where each kind of file lies below the folder of its stage.
+_FILES = {
+    "vocabulary": "vocabulary.json",
+    "vectors": "vectors.safetensors",
+    "model": "model/model.safetensors",
+}
+_TRAIN_GRAPHS = "graphs/train.safetensors"
 
 
-def points(config: dict, schema: Path) -> list[dict]:
-    """Settings of each candidate of `select`: the same keys in all, none twice, the grid's before the points.
+# Candidates of `select`
+
+
+def points(config: dict) -> list[dict]:
+    """Settings of each candidate of `select`: the same keys in all, no two alike, the grid's first.
 
     Values are coerced as the schema says, so `1e3` and 1000 are one.
 
     Raises:
-        BoveError: no candidates, a key that can not be chosen, no single value, or a run that both selects
+        BoveError: no candidates, a key that cannot be chosen, no single value, or a run that both selects
             and compares.
     """
     select = config["select"]
@@ -38,12 +51,17 @@ def points(config: dict, schema: Path) -> list[dict]:
         if given := [key for key in ("points", "datasets") if key in select]:
             raise BoveError(f"configuration: select.{given[0]}: without candidates; give grid or points keys")
         return []
-    _check_alone(config)
+    for key in ("compare", "ablations"):
+        if config[key]:
+            raise BoveError(
+                f"configuration: {key} is given beside select; choose first, then give the file "
+                f"results/{config['run']}/select/chosen.yaml after your own and {key} with it"
+            )
     development(config)
-    known = model_keys(load_schema(schema))
+    known = model_keys()
     for key in keys:
         _check_key(key, known)
-    usual = {key: _at(config["model"], known[key][0]) for key in keys}
+    usual = {key: reduce(getitem, known[key][0], config["model"]) for key in keys}
     combined = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
     every = [
         usual | {key: _single(key, value, known[key][1]) for key, value in point.items()}
@@ -53,22 +71,9 @@ def points(config: dict, schema: Path) -> list[dict]:
     return [point for i, point in enumerate(every) if point not in every[:i]]
 
 
-def folders(points: Sequence[dict]) -> list[str]:
-    """A path for each point, such as alpha~10/lambda_P~1000."""
-    return [
-        "/".join(f"{k}~{v:.12g}" if isinstance(v, float) else f"{k}~{v}" for k, v in point.items())
-        for point in points
-    ]
-
-
-def _check_alone(config: dict) -> None:
-    """See that nothing is held against a model that is still to be chosen."""
-    for key in ("compare", "ablations"):
-        if config[key]:
-            raise BoveError(
-                f"configuration: {key} is given beside select; choose first, then give the file "
-                f"results/{config['run']}/select/chosen.yaml after your own and {key} with it"
-            )
+def _name(point: dict) -> str:
+    """The name of a candidate, which is a path, such as alpha~10/lambda_P~1000."""
+    return "/".join(f"{k}~{v:.12g}" if isinstance(v, float) else f"{k}~{v}" for k, v in point.items())
 
 
 def _check_trainers(every: Sequence[dict], config: dict, known: Mapping) -> None:
@@ -87,7 +92,7 @@ def _check_key(key: str, known: Mapping) -> None:
     allowed = [name for name in known if name not in _NEVER_CHOSEN]
     if key in _NEVER_CHOSEN:
         raise BoveError(
-            f"configuration: select: {key}: can not be chosen, since the data sets' graphs depend on it too; "
+            f"configuration: select: {key}: cannot be chosen, since the data sets' graphs depend on it too; "
             f"give each value under ablations, or under compare"
         )
     if key not in known:
@@ -119,34 +124,16 @@ def development(config: dict) -> list[str]:
     return list(asked)
 
 
-def _at(tree: Mapping, path: Sequence[str]):
-    for key in path:
-        tree = tree[key]
-    return tree
-
-
-def model_keys(schema: dict) -> dict[str, tuple[tuple[str, ...], dict]]:
+def model_keys() -> dict[str, tuple[tuple[str, ...], dict]]:
     """Where in `model` each of its keys lies, those of its trainers too, and the key's schema."""
-
-    def leaves(tree: dict, path: tuple[str, ...]) -> Iterator[tuple[str, tuple[tuple[str, ...], dict]]]:
-        for key, child in tree["properties"].items():
-            if "properties" in child:
-                yield from leaves(child, (*path, key))
-            else:
-                yield key, ((*path, key), child)
-
-    return dict(leaves(schema["properties"]["model"], ()))
+    found: dict[str, tuple[tuple[str, ...], dict]] = {}
+    for key, child in load_schema()["properties"]["model"]["properties"].items():
+        inner = {name: ((key, name), leaf) for name, leaf in child.get("properties", {}).items()}
+        found |= inner or {key: ((key,), child)}
+    return found
 
 
-# Variants of a run: its configuration with some keys changed, and which stages' files they share.
-#
-# A variant is a candidate of `select`, an entry of `compare` or of `ablations`, a further seed, or the
-# run itself. Each has a folder of its own, but a stage's files are made once for all variants that agree in
-# everything that the stage depends on, and lie in the folder of the first of them.
-
-MAY_CHANGE = ("vocabulary", "vectors", "model", "inference", "scoring")
-SYSTEMS = ("word-vectors", "properties-only", "bove")
-_KINDS = ("select", "compare", "ablations", "seeds")
+# Variants and where their files lie
 
 
 @dataclass(frozen=True)
@@ -170,39 +157,34 @@ class Variant:
         """Where its files lie below the run's folder, with a slash at the end; "" for the run itself."""
         return f"{self.kind}/{self.name}/" if self.kind else ""
 
-    @property
-    def where(self) -> str:
-        """How a mistake in its configuration begins."""
-        return _where(self.kind, self.name)
 
-
-def variants(config: dict, schema: Path, names: Callable[[Sequence[dict]], Sequence[str]]) -> list[Variant]:
+def variants(config: dict) -> list[Variant]:
     """The run itself, then its candidates, comparisons, ablations, and its further seeds in rising order.
 
     Args:
         config: a resolved configuration.
-        names: gives each of a list of points a name that can be a path.
 
     Raises:
         BoveError: the first change or name that is not allowed, with the variant's name.
     """
     base = _without_variants(config)
     found = [Variant("", "", base, {})]
-    listed = points(config, schema)
+    listed, known = points(config), model_keys()
     _check_names(config, bool(listed))
-    known = model_keys(load_schema(schema)) if listed else {}
-    for name, point in zip(names(listed) if listed else [], listed, strict=True):
-        changes = {}
+    for point in listed:
+        name, changes = _name(point), {}
         for key, value in point.items():
-            changes = merge(changes, _nested(("model", *known[key][0]), value))
+            for part in reversed(("model", *known[key][0])):
+                value = {part: value}
+            changes = merge(changes, value)
         if any(other.name == name for other in found):
             raise BoveError(
                 f"configuration: select: {name}: two candidates have this name, since their values differ by "
                 f"too little; leave one out"
             )
-        found.append(_changed(base, changes, schema, "select", name))
+        found.append(_changed(base, changes, "select", name))
     for kind in ("compare", "ablations"):
-        found += [_changed(base, changes, schema, kind, name) for name, changes in config[kind].items()]
+        found += [_changed(base, changes, kind, name) for name, changes in config[kind].items()]
     further = sorted(set(config["seeds"]) - {config["seed"]})
     return found + [Variant("seeds", str(seed), base | {"seed": seed}, {"seed": seed}) for seed in further]
 
@@ -214,7 +196,7 @@ def check_sources(found: Sequence[Variant]) -> None:
         BoveError: the first that is not, with the variant's name.
     """
     for variant in found:
-        with _said_of(variant.where):
+        with _said_of(_where(variant.kind, variant.name)):
             sources.check(variant.config)
 
 
@@ -257,15 +239,15 @@ def _said_of(where: str) -> Iterator[None]:
         raise BoveError(f"{where}: {str(e).removeprefix('configuration: ')}") from e
 
 
-def _changed(base: dict, changes: Mapping, schema: Path, kind: str, name: str) -> Variant:
+def _changed(base: dict, changes: Mapping, kind: str, name: str) -> Variant:
     where = _where(kind, name)
     if not changes:
         raise BoveError(f"{where}: changes nothing; allowed: {', '.join(MAY_CHANGE)}")
     for section in changes:
         if section not in MAY_CHANGE:
-            raise BoveError(f"{where}: {section} can not be changed here; allowed: {', '.join(MAY_CHANGE)}")
+            raise BoveError(f"{where}: {section} cannot be changed here; allowed: {', '.join(MAY_CHANGE)}")
     with _said_of(where):
-        config = resolve(merge(base, changes), schema)
+        config = resolve(merge(base, changes))
     return Variant(kind, name, _without_variants(config), dict(changes))
 
 
@@ -276,12 +258,6 @@ def _without_variants(config: dict) -> dict:
 def _where(kind: str, name: str) -> str:
     """How a mistake in a variant's configuration begins."""
     return f"configuration: {kind}{': ' if kind == 'select' else '.'}{name}" if kind else "configuration"
-
-
-def _nested(path: Sequence[str], value) -> dict:
-    for key in reversed(path):
-        value = {key: value}
-    return value
 
 
 class Homes:
@@ -329,31 +305,7 @@ class Homes:
         }
 
 
-# The files of a finished run, found by its folder: results/<run> with its config.yaml.
-#
-# Each kind of file lies where the workflow puts it: for a variant (a candidate of `select`, an entry of
-# `compare` or `ablations`) in the folder of the first variant that shares it.
-
-SCHEMA = Path(__file__).parent / "config.schema.yaml"
-# Where each kind of file lies below the folder of its stage.
-_FILES = {
-    "vocabulary": "vocabulary.json",
-    "vectors": "vectors.safetensors",
-    "model": "model/model.safetensors",
-}
-_TRAIN_GRAPHS = "graphs/train.safetensors"
-
-
-def defaults() -> dict:
-    """The defaults of those sections of a configuration that say how sentences are read and embedded."""
-    tree = schema()["properties"]
-    names = ("treebank", "model", "parser", "inference", "scoring")
-    return {name: fill({}, tree[name], name) for name in names}
-
-
-def schema() -> dict:
-    """The schema of the configuration."""
-    return load_schema(SCHEMA)
+# A finished run
 
 
 @dataclass(frozen=True)
@@ -379,14 +331,14 @@ class Run:
             variant: folder of a variant below it, such as ablations/no-relations; "" for the run itself.
 
         Raises:
-            BoveError: no such run or variant, or a configuration that can not be read.
+            BoveError: no such run or variant, or a configuration that cannot be read.
         """
         path = Path(path)
         file = path / "config.yaml"
         if not file.is_file():
             raise BoveError(f"{path}: no run is there (it has no config.yaml);{_others(path)}")
-        config = resolve(load([file], SCHEMA), SCHEMA)
-        found = {other.folder.rstrip("/"): other for other in variants(config, SCHEMA, folders)}
+        config = resolve(load([file]))
+        found = {other.folder.rstrip("/"): other for other in variants(config)}
         if variant.strip("/") not in found:
             names = ", ".join(name for name in found if name) or "none"
             raise BoveError(f"{path}: has no variant {variant!r}; there are: {names}")

@@ -17,7 +17,6 @@ from sklearn.utils import estimator_checks
 
 import bove
 from bove.config.load import fill, load_schema
-from bove.config.variants import SCHEMA
 
 SMALL = {
     "rank": 5, "alpha": 2.0, "lambda_P": 0.3, "lambda_R": 0.2, "lambda_E": 0.4, "dtype": "float64",
@@ -60,9 +59,8 @@ def dense(graph, names):
 
 
 def test_the_defaults_are_those_of_the_schema():
-    schema = load_schema(SCHEMA)
-    whole = {name: fill({}, schema["properties"][name], name) for name in ("model", "inference")}
-    whole |= {name: schema["properties"][name]["default"] for name in ("threads", "seed")}
+    whole = {name: fill({}, load_schema()["properties"][name], name) for name in ("model", "inference")}
+    whole |= {name: load_schema()["properties"][name]["default"] for name in ("threads", "seed")}
     checked = set()
     for name, default in bove.BoVE().get_params().items():
         if name in OWN:

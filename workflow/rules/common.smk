@@ -23,7 +23,6 @@ from bove.config.variants import (
     Homes,
     check_sources,
     development,
-    folders,
     used_sources,
     variants,
 )
@@ -39,13 +38,12 @@ def refuse(error):
 
 def configuration():
     """The resolved configuration and its variants; what is wrong is one line on stderr and exit code 2."""
-    schema = ROOT / "bove" / "config" / "config.schema.yaml"
     files = workflow.config_settings.configfiles or [ROOT / "config" / "config.yaml"]
     try:
         resolved = resolve(
-            load(files, schema, workflow.config_settings.config_args or ()), schema
+            load(files, workflow.config_settings.config_args or ())
         )
-        found = variants(resolved, schema, folders)
+        found = variants(resolved)
         check_sources(found)
     except BoveError as e:
         refuse(e)
