@@ -10,7 +10,7 @@ import shutil
 import stat
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -330,6 +330,30 @@ def csv_rows(path: str | Path, advice: str) -> Iterator[tuple[int, list[str]]]:
             yield reader.line_num, cells
     except csv.Error as e:
         raise BoveError(f"{path}, line {reader.line_num}: not CSV ({e}); {advice}") from e
+
+
+def csv_records(path: str | Path, needed: Sequence[str], advice: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield (line number from 1, cells by column) of each row below the header.
+
+    Args:
+        path, advice: as in `csv_rows`.
+        needed: columns that must be there; others may be too.
+
+    Raises:
+        BoveError: with the line, what cannot be CSV, a column that is missing or repeated, or a row of
+            another length than the header.
+    """
+    rows = csv_rows(path, advice)
+    _, header = next(rows, (1, []))
+    for name in needed:
+        if name not in header:
+            raise BoveError(f"{path}, line 1: has no column '{name}'; {advice}")
+    if len(set(header)) < len(header):
+        raise BoveError(f"{path}, line 1: column '{max(header, key=header.count)}' is repeated; {advice}")
+    for line, cells in rows:
+        if len(cells) != len(header):
+            raise BoveError(f"{path}, line {line}: {len(cells)} cells, but {len(header)} columns; {advice}")
+        yield line, dict(zip(header, cells, strict=True))
 
 
 # Odd things met while reading a file: how many of each kind, and where the first of them stand.

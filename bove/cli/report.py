@@ -16,8 +16,8 @@ from bove import artefacts
 from bove._version import __version__
 from bove.cli.common import write_files
 from bove.errors import BoveError
+from bove.evaluate.metrics import in_order
 from bove.evaluate.pages import page
-from bove.evaluate.plots import draw_training, figure_files, in_order
 from bove.evaluate.tables import ABSENT, escape, markdown_table
 from bove.evaluate.training_log import read_run, training_table, write_csv
 from bove.factor.model import FORMAT as MODEL
@@ -353,6 +353,8 @@ def register_training(parser) -> None:
 
 def run_training(args) -> None:
     """Write the four files, each whole, and print the Markdown tables."""
+    from bove.evaluate import plots
+
     names = [name for name, _, _ in args.runs]
     for i, name in enumerate(names):
         if not name.strip() or name in names[:i]:
@@ -360,6 +362,6 @@ def run_training(args) -> None:
     curves = [read_run(*files) for files in args.runs]
     table, stream = training_table(curves), io.StringIO()
     write_csv(stream, curves)
-    contents = {"csv": stream.getvalue(), "md": table} | figure_files(draw_training, curves)
-    write_files(args.output, {f"training.{kind}": content for kind, content in contents.items()})
+    drawn = plots.figure_files("training", plots.draw_training, curves)
+    write_files(args.output, {"training.csv": stream.getvalue(), "training.md": table, **drawn})
     print(table, end="")

@@ -31,7 +31,6 @@ from bove.evaluate.comparisons import (
     write_seeds,
 )
 from bove.evaluate.metrics import is_positive, pearson
-from bove.evaluate.plots import draw_ablations, figure_files
 from bove.evaluate.results import Result, Scores, read_scores, results_of, write_results
 from bove.evaluate.statistics import Bootstrap, Difference, adjust, evidence, write_differences
 from bove.evaluate.tables import Findings, dataset_name, task_files, undefined, undefined_value
@@ -282,6 +281,8 @@ def register_ablations(parser) -> None:
 
 def run_ablations(args) -> None:
     """Write the four files, each whole, and print the Markdown table."""
+    from bove.evaluate import plots
+
     scores = read_variants(args)
     order = list(scores[args.base])
     labels = {dataset: found.label for dataset, found in scores[args.base].items()}
@@ -293,9 +294,9 @@ def run_ablations(args) -> None:
     ablations = Ablations(comparisons, args.base, args.system, labels, args.development)
     table, stream = ablation_table(ablations), io.StringIO()
     write_ablations(stream, comparisons)
-    figure = figure_files(draw_ablations, panels(ablations), ablations.variants, args.base)
-    contents = {"csv": stream.getvalue(), "md": table} | figure
-    write_files(args.output, {f"ablations.{kind}": content for kind, content in contents.items()})
+    drawing = panels(ablations), ablations.variants, args.base
+    drawn = plots.figure_files("ablations", plots.draw_ablations, *drawing)
+    write_files(args.output, {"ablations.csv": stream.getvalue(), "ablations.md": table, **drawn})
     for c in comparisons:
         if c.result.value is None:
             log.warning(

@@ -3,7 +3,7 @@
 import csv
 import statistics
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO
 
 import numpy as np
@@ -11,7 +11,6 @@ import numpy as np
 from bove.bags.store import Bags
 from bove.errors import BoveError
 from bove.evaluate.metrics import METRICS
-from bove.evaluate.plots import Panel
 from bove.evaluate.results import AGGREGATES, MEAN, TOGETHER, WEIGHTED_MEAN, Result
 from bove.evaluate.tables import (
     ABSENT,
@@ -274,6 +273,16 @@ def ablation_table(ablations: Ablations) -> str:
     notes = "".join(f"* {escape(note)}\n" for note in _notes(ablations))
     table = markdown_table(["variant", *titles.values()], body, 1)
     return f"# Ablations\n\n{table}\n{escape(' '.join(parts))}\n" + (f"\n{notes}" if notes else "")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One measure of every variant: values, and remarks that stand where a variant has no value to show."""
+
+    title: str
+    unit: str
+    values: Mapping[str, float]
+    remarks: Mapping[str, str] = field(default_factory=dict)
 
 
 def panels(ablations: Ablations) -> list[Panel]:

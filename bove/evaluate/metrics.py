@@ -4,9 +4,12 @@ Each metric gives None where it is undefined: for fewer than two pairs, for a co
 correlation, and for a ranking where all pairs have the same label.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 
 POSITIVE = "entailment"
+LABEL_ORDER = (POSITIVE, "neutral", "contradiction")  # others follow by name
 # The metric that a task is judged by, and all that its table has.
 METRICS = {"similarity": "pearson", "entailment": "average-precision"}
 MEASURES = {
@@ -54,6 +57,12 @@ def roc_auc(positive: np.ndarray, scores: np.ndarray) -> float | None:
     from sklearn.metrics import roc_auc_score
 
     return _ranking(roc_auc_score, positive, scores)
+
+
+def in_order(labels: Iterable[str]) -> list[str]:
+    """The distinct labels: from entailment to contradiction, then others by name."""
+    found = set(labels)
+    return [label for label in LABEL_ORDER if label in found] + sorted(found - set(LABEL_ORDER))
 
 
 def is_positive(gold) -> np.ndarray:

@@ -1,59 +1,39 @@
-"""Token vectors of sentence pairs in two dimensions, a row a pair, a panel a system.
+"""Token vectors of sentence pairs in two dimensions: one row per pair, one panel per system.
 
-The vectors of both sentences are scaled to length 1, since scores look at directions alone, and projected on
-their first two principal components, so that distances within a panel mean something, positions nothing.
+The vectors of both sentences are scaled to length 1, since scores depend on directions alone, and projected
+on their first two principal components, so that distances within a panel mean something, positions nothing.
 """
 
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
+from bove.evaluate import plots
 from bove.evaluate.alignment import unit_rows
-from bove.evaluate.plots import BLACK, BLUE, GREY, PALE, TITLE_WIDTH, VERMILION, as_it_is, shared_legend
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-PANEL_WIDTH, PANEL_HEIGHT, LINE_WIDTH = 4.3, 2.9, 62  # inches; characters of a line above a panel
 DECIMALS = 5  # of positions: what is beyond depends on the computer
-# Where a word may stand beside its point, in points: right first, then around it and farther away.
-AROUND, NEAR = 8, 5  # places at one distance; points closer than this many points share a word
-OFFSETS = [
-    (dx * far, dy * far)
-    for far in (1, 2, 3.2, 4.5)
-    for dx, dy in ((5, 0), (-5, 0), (0, 6), (0, -6), (4, 5), (-4, 5), (4, -5), (-4, -5))
-]
+NEAR = 5  # points; the same word in two places closer than this is written once
+# Where a word may stand beside its point, in points: right first, then around it, then farther away.
+AROUND = [(5, 0), (-5, 0), (0, 6), (0, -6), (4, 5), (-4, 5), (4, -5), (-4, -5)]
+OFFSETS = [(dx * far, dy * far) for far in (1, 2, 3.2, 4.5) for dx, dy in AROUND]
 LOOKS = (
-    {"marker": "o", "color": BLUE, "markerfacecolor": "none", "label": "first sentence"},
-    {"marker": "x", "color": VERMILION, "label": "second sentence"},
+    {"marker": "o", "color": plots.BLUE, "markerfacecolor": "none", "label": "first sentence"},
+    {"marker": "x", "color": plots.VERMILION, "label": "second sentence"},
 )
 
 
 @dataclass(frozen=True)
 class Cloud:
-    """A system's view of a pair.
-
-    Attributes:
-        title: above the panel.
-        words: of each sentence, those that have a vector.
-        vectors: of each sentence, [n, r].
-    """
+    """A system's view of a pair: of each sentence the words that have a vector, and their [n, r] vectors."""
 
     title: str
-    words: tuple[tuple[str, ...], tuple[str, ...]]
-    vectors: tuple[np.ndarray, np.ndarray]
-
-
-@dataclass(frozen=True)
-class Pairing:
-    """A pair: what is said above its row, and a cloud for each system."""
-
-    title: str
-    clouds: Sequence[Cloud]
+    words: Sequence[Sequence[str]]
+    vectors: Sequence[np.ndarray]
 
 
 def projected(vectors: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, float]:
@@ -71,108 +51,79 @@ def projected(vectors: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, fl
     return places[: len(vectors[0])], places[len(vectors[0]) :], share
 
 
-def draw_tokens(pairings: Sequence[Pairing]) -> "Figure":
-    """A row a pair: every system's vectors of both sentences, named by their words."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    across = max((len(pairing.clouds) for pairing in pairings), default=1)
-    titles = [_title(pairing.title, across) for pairing in pairings]
-    heights = [PANEL_HEIGHT + 0.19 * (title.count("\n") + 1) for title in titles]
-    size = (PANEL_WIDTH * max(across, 1.5), 0.3 + (sum(heights) or 1))
-    figure = Figure(figsize=size, layout="constrained")
-    canvas = FigureCanvasAgg(figure)
-    if not pairings:
-        figure.text(0.5, 0.5, "no pair to show", ha="center", color=GREY)
-        return figure
-    named = []
-    rows = figure.subfigures(len(pairings), 1, height_ratios=heights, squeeze=False)[:, 0]
-    for row, pairing, title in zip(rows, pairings, titles, strict=True):
+def draw_tokens(pairs: Sequence[tuple[str, Sequence[Cloud]]]) -> Figure:
+    """One row per pair, under its title: every system's vectors of both sentences, named by their words."""
+    across = max((len(clouds) for _, clouds in pairs), default=1)
+    width = max(across, 1.5)  # panels
+    titles = [plots.as_it_is(title, int(62 * width), "    ") for title, _ in pairs]
+    heights = [3.1 + 0.19 * title.count("\n") for title in titles] or [1]
+    figure = Figure((4.3 * width, 0.3 + sum(heights)))
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    drawn = []
+    rows = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
+    for row, title, (_, clouds) in zip(rows, titles, pairs, strict=False):
         row.suptitle(title, fontsize=9, x=0.01, ha="left", linespacing=1.1)
-        for axes, cloud in zip(row.subplots(1, across, squeeze=False)[0], pairing.clouds, strict=False):
-            named.append((axes, cloud, _points(axes, cloud)))
-    shared_legend(figure, [axes for axes, _, _ in named], size[0])
+        for axes, cloud in zip(row.subplots(1, across, squeeze=False)[0], clouds, strict=False):
+            drawn.append((axes, cloud, _draw_points(axes, cloud)))
+    if not pairs:
+        figure.text(0.5, 0.5, "no pair to show", ha="center", color=plots.GREY)
+    plots.shared_legend(figure, [axes for axes, _, _ in drawn])
     figure.draw_without_rendering()  # the layout settles, so that words can be put where there is room
     figure.set_layout_engine("none")
-    for axes, cloud, places in named:
-        _name(axes, cloud, places, canvas.get_renderer())
+    for axes, cloud, places in drawn:
+        _write_words(axes, cloud, places, renderer)
     return figure
 
 
-def _title(text: str, across: int) -> str:
-    width = LINE_WIDTH * max(across, 1.5)
-    return "\n".join(
-        textwrap.fill(line, int(width), subsequent_indent="    ").replace("$", r"\$")
-        for line in text.split("\n")
-    )
-
-
-def _points(axes: "Axes", cloud: Cloud) -> tuple[np.ndarray, np.ndarray]:
+def _draw_points(axes: Axes, cloud: Cloud) -> list[np.ndarray]:
     *places, share = projected(cloud.vectors)
-    title = as_it_is(cloud.title, 2 * TITLE_WIDTH)
-    axes.set_title(f"{title}\n{100 * share:.0f}% of the variance")
+    title = f"{plots.as_it_is(cloud.title, 52)}\n{100 * share:.0f}% of the variance"
+    axes.set(title=title, xticks=[], yticks=[])
     axes.margins(0.14)
-    axes.set_xticks([])
-    axes.set_yticks([])
-    axes.spines[:].set(visible=True, color=PALE)
+    axes.spines[:].set(visible=True, color=plots.PALE)
     axes.set_aspect("equal", adjustable="datalim")
-    for sides, look in zip(places, LOOKS, strict=True):
-        axes.plot(sides[:, 0], sides[:, 1], linestyle="none", markersize=6, markeredgewidth=1.3, **look)
-    return places[0], places[1]
+    for side, look in zip(places, LOOKS, strict=True):
+        axes.plot(side[:, 0], side[:, 1], linestyle="none", markersize=6, markeredgewidth=1.3, **look)
+    return places
 
 
-def _name(axes: "Axes", cloud: Cloud, places, renderer) -> None:
-    """Put each word where it covers the fewest other words and points."""
-    points = [axes.transData.transform(side.reshape(-1, 2)) for side in places]
-    scale, frame = renderer.points_to_pixels(1), axes.get_window_extent(renderer)
-    reach = 4 * scale
-    taken = [(x - reach, y - reach, x + reach, y + reach) for side in points for x, y in side]
-    for word, place, at, colour in _once(cloud.words, places, points, NEAR * scale):
+def _write_words(axes: Axes, cloud: Cloud, places: Sequence[np.ndarray], renderer) -> None:
+    """Put each word at the first offset where it covers the fewest other words and points."""
+    frame, scale = axes.get_window_extent(renderer), renderer.points_to_pixels(1)
+    pixels = [axes.transData.transform(side.reshape(-1, 2)) for side in places]
+    taken = [Bbox([at - 4 * scale, at + 4 * scale]) for side in pixels for at in side]
+    for word, place, _, colour in _once(cloud.words, places, pixels, NEAR * scale):
         text = axes.annotate(
             word.replace("$", r"\$"), place, OFFSETS[0], textcoords="offset points", fontsize=8, color=colour,
             va="center", annotation_clip=False,
         )  # fmt: skip
-        size = text.get_window_extent(renderer)
-        boxes = [_box(at, dx * scale, dy * scale, size.width, size.height) for dx, dy in OFFSETS]
-        costs = [_overlap(box, taken, frame) + i * 0.5 for i, box in enumerate(boxes)]
-        best = int(np.argmin(costs))
-        text.set_position(OFFSETS[best])
-        text.set_horizontalalignment(("center", "left", "right")[int(np.sign(OFFSETS[best][0]))])
-        taken.append(boxes[best])
-        if best >= AROUND:
-            axes.annotate(
-                "", place, OFFSETS[best], textcoords="offset points",
-                arrowprops={"arrowstyle": "-", "color": GREY, "linewidth": 0.4},
-            )  # fmt: skip
+        best = min(OFFSETS, key=lambda offset, text=text: _cost(_box(text, offset, renderer), taken, frame))
+        taken.append(_box(text, best, renderer))
+        if best not in AROUND:
+            line = {"arrowstyle": "-", "color": plots.GREY, "linewidth": 0.4}
+            axes.annotate("", place, best, textcoords="offset points", arrowprops=line)
 
 
-def _once(words, places, points, near: float):
+def _box(text, offset: tuple[float, float], renderer) -> Bbox:
+    """Where a word is, once it is moved to an offset from its point."""
+    text.set(position=offset, ha=("center", "left", "right")[int(np.sign(offset[0]))])
+    return text.get_window_extent(renderer)
+
+
+def _cost(box: Bbox, taken: Sequence[Bbox], frame: Bbox) -> int:
+    """How many words and points a word covers; to leave the panel costs more."""
+    inside = frame.contains(*box.min) and frame.contains(*box.max)
+    return box.count_overlaps(taken) + (0 if inside else 100)
+
+
+def _once(words, places, pixels, near: float) -> list[list]:
     """Word, place, pixel and colour of each token; once for a word that both sentences have in one place."""
-    shown: list[tuple] = []
-    for look, *side in zip(LOOKS, words, places, points, strict=True):
+    shown: list[list] = []
+    for look, *side in zip(LOOKS, words, places, pixels, strict=True):
         for word, place, at in zip(*side, strict=True):
             twin = next((s for s in shown if s[0] == word and np.abs(s[2] - at).max() < near), None)
             if twin is None:
-                shown.append((word, place, at, look["color"]))
+                shown.append([word, place, at, look["color"]])
             elif twin[3] != look["color"]:
-                shown[next(i for i, s in enumerate(shown) if s is twin)] = (*twin[:3], BLACK)
+                twin[3] = plots.BLACK
     return shown
-
-
-def _box(at, dx: float, dy: float, width: float, height: float) -> tuple[float, float, float, float]:
-    """Left, bottom, right and top of a word that starts, ends or is centred at an offset from its point."""
-    left = at[0] + dx - width * (0.5 if dx == 0 else 0 if dx > 0 else 1)
-    bottom = at[1] + dy - height / 2
-    return left, bottom, left + width, bottom + height
-
-
-def _overlap(box, taken, frame) -> float:
-    """Area that a word shares with others, and what of it is outside its panel, which counts more."""
-    left, bottom, right, top = box
-    shared = sum(
-        max(0.0, min(right, x1) - max(left, x0)) * max(0.0, min(top, y1) - max(bottom, y0))
-        for x0, y0, x1, y1 in taken
-    )
-    outside = max(0.0, frame.x0 - left) + max(0.0, right - frame.x1)
-    outside += max(0.0, frame.y0 - bottom) + max(0.0, top - frame.y1)
-    return shared + 100 * outside

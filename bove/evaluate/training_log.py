@@ -2,13 +2,12 @@
 
 import csv
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
 from bove.errors import BoveError, finite
-from bove.evaluate.plots import Curve
 from bove.evaluate.tables import ABSENT, markdown_table
 from bove.files import csv_rows
 
@@ -27,6 +26,17 @@ _CAPTION = (
     "holds sentences out has the L of the others. Logarithmic axes of the figure leave out what is 0. Every "
     "round is in training.csv, in full precision."
 )
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A run's L: seconds and total of each round, and each term by its name; None where there is none."""
+
+    name: str
+    rounds: Sequence[int]
+    seconds: Sequence[float]
+    total: Sequence[float]
+    terms: Mapping[str, Sequence[float | None]]
 
 
 def read_run(name: str, log: str | Path, times: str | Path) -> Curve:

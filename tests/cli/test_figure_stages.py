@@ -143,8 +143,8 @@ def test_named_pairs_are_drawn_an_empty_sentence_among_them(folder, tmp_path):
         ("results", "--name nope Nope", "--name nope: no such data set; "),
         ("results", "--results {folder}/long", "long, line 1: not CSV"),
         ("iterations", "--report other {folder}/long", "long, line 1: not CSV"),
-        ("iterations", "--report STS {folder}/report", "the name stands twice"),
-        ("iterations", "--report other {folder}/results.csv", "line 1: not id,tokens,iterations,change"),
+        ("iterations", "--report STS {folder}/report", "the name is repeated"),
+        ("iterations", "--report other {folder}/results.csv", "line 1: has no column 'id'"),
     ],
 )
 def test_a_mistake_is_one_line_and_no_file(folder, tmp_path, capsys, kind, more, message):
@@ -167,7 +167,7 @@ def test_a_damaged_report_is_named_with_its_line(tmp_path, capsys, row):
 def test_word_vectors_need_to_know_which_words_have_one(folder, tmp_path, capsys):
     words = f"--pairs {folder}/pairs --sentences {folder}/trees --bags word-vectors={folder}/word-vectors"
     assert draw("tokens", words, tmp_path) == 2
-    assert "need --vectors and --vocabulary" in capsys.readouterr().err
+    assert "give --vectors and --vocabulary too" in capsys.readouterr().err
 
 
 def test_the_table_of_relations_agrees_with_the_model(folder, tmp_path):

@@ -1,32 +1,36 @@
-"""Figures are the same bytes every time, read without colour, and say what they do not show."""
+"""Figures are the same bytes every time, can be read without colour, and say what they do not show."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
-from bove.errors import BoveError
-from bove.evaluate.plots import (
-    LARGE_RANGE,
-    MARKERS,
-    PALETTE,
-    Curve,
-    Panel,
-    draw_ablations,
-    draw_training,
-    figure_files,
-    plot_style,
-)
+from bove.evaluate import plots
+from bove.evaluate.comparisons import Panel
+from bove.evaluate.metrics import in_order
+from bove.evaluate.plot_tokens import Cloud, draw_tokens, projected
+from bove.evaluate.plots import MARKERS, PALETTE, Value, draw_results, figure_files, plot_style
+from bove.evaluate.results import Scores
+from bove.evaluate.training_log import Curve
 
 PANELS = [
     Panel("STS\nmean of 2 subsets", "Pearson's correlation", {"full": 0.56, "less": 0.52, "more": 0.57}),
     Panel("SNLI\ndev", "average precision (%)", {"full": 49.1, "less": 49.1}, {"more": "undefined"}),
 ]
 VARIANTS = ["less", "full", "more"]
+SYSTEMS = ["word-vectors", "bove"]
+ROWS = {
+    "images": {"word-vectors": Value(0.5, 0.45, 0.56), "bove": Value(0.55, 0.5, 0.6)},
+    "news_$x$": {"word-vectors": Value(None), "bove": Value(0.4)},
+    "tweets": {"word-vectors": Value(None)},
+    "mean": {"word-vectors": Value(0.5, 0.47, 0.52), "bove": Value(0.475, 0.45, 0.5)},
+}
 
 
 def curve(name, *, scale=1.0, rounds=6, terms=("words", "tags", "relations", "penalties")):
@@ -35,9 +39,63 @@ def curve(name, *, scale=1.0, rounds=6, terms=("words", "tags", "relations", "pe
     return Curve(name, range(1, rounds + 1), [0.5 * r * scale for r in range(1, rounds + 1)], total, parts)
 
 
+def scores(gold, values, task="similarity"):
+    n = len(gold)
+    return Scores(
+        dataset="sts", label="STS", task=task, ids=tuple(f"a-{i:05d}" for i in range(n)), subsets=("a",) * n,
+        gold=tuple(gold), scored=np.array([g is not None for g in gold]),
+        values={"bove": np.array(values, np.float64)}, empty={"bove": np.zeros(n, bool)},
+        lengths=np.ones((n, 2), np.int64), pairs_sha256="", model_hashes={"bove": ""},
+    )  # fmt: skip
+
+
+def groups(n=60):
+    rng = np.random.default_rng(1)
+    names = ("entailment", "neutral", "contradiction")
+    return {system: {name: rng.normal(size=n) for name in names} for system in SYSTEMS}
+
+
+def iterations(n=200):
+    rng = np.random.default_rng(2)
+    tokens, used = rng.integers(3, 30, n), rng.integers(2, 11, n)
+    return tokens, used, used == 10
+
+
+def spectra(n=8, r=20):
+    return {f"rel:{k}": 10.0 ** -np.arange(r, dtype=float) / (k + 1) for k in range(n)}
+
+
+def pairing(n=7):
+    rng = np.random.default_rng(3)
+    vectors = rng.normal(size=(n, 5)), rng.normal(size=(n + 1, 5))
+    words = [f"a{i}" for i in range(n)], [f"b{i}" for i in range(n + 1)]
+    clouds = [Cloud(f"{system}: STS 0.5", words, vectors) for system in SYSTEMS]
+    return "images-00001, gold 3\n  1: costs $5 and $6\n  2: free", clouds
+
+
+FIGURES = {
+    "ablations": (plots.draw_ablations, PANELS, ["less", "full", "more"], "full"),
+    "training": (plots.draw_training, [curve("als"), curve("_$a$", scale=3)]),
+    "results": (draw_results, [("STS (development)", ROWS)], SYSTEMS, "Pearson's correlation"),
+    "scores": (plots.draw_distributions, groups(), "entailment"),
+    "iterations": (plots.draw_iterations, {"STS": iterations(), "SNLI_": iterations(50)}, 10),
+    "relations": (plots.draw_spectra, spectra()),
+    "tokens": (draw_tokens, [pairing()]),
+}
+NAMED = {
+    "ablations": {*VARIANTS, "STS", "mean of 2 subsets", "Pearson's correlation", "undefined"},
+    "training": {"als", "_$a$", "words", "penalties", "round"},
+    "results": {"STS (development)", "images", "news_$x$", "mean", *SYSTEMS},
+    "scores": {*SYSTEMS, "entailment", "contradiction", "(60)", "SNLI(S1, S2)"},
+    "iterations": {"STS", "SNLI_", "tokens of the sentence", "iterations allowed"},
+    "relations": {"rel:0: 1.4", "rel:7: 1.4", "singular value", "number of the singular value"},
+    "tokens": {"a0", "b7", "bove: STS 0.5", "first sentence", "second sentence"},
+}
+
+
 def texts(draw, *args):
     """Texts of the SVG."""
-    return re.findall(r"<text[^>]*>([^<]*)<", figure_files(draw, *args)["svg"].decode())
+    return re.findall(r"<text[^>]*>([^<]*)<", figure_files("f", draw, *args)["f.svg"].decode())
 
 
 def figure(draw, *args):
@@ -48,26 +106,24 @@ def figure(draw, *args):
     return made
 
 
-def grey(colour):
-    """Luminance of a colour in 0 to 1."""
-    red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
-    return 0.299 * red + 0.587 * green + 0.114 * blue
+@pytest.mark.parametrize("kind", FIGURES)
+def test_the_svg_is_xml_and_its_texts_are_names_as_they_are(kind):
+    files = figure_files("f", *FIGURES[kind])
+    assert ElementTree.fromstring(files["f.svg"]).tag.endswith("svg")
+    assert b"dc:date" not in files["f.svg"] and b"dc:creator" not in files["f.svg"]
+    assert files["f.png"].startswith(b"\x89PNG") and b"tEXt" not in files["f.png"]
+    assert {text.strip() for text in texts(*FIGURES[kind])} >= NAMED[kind]
 
 
-FIGURES = [
-    (draw_ablations, PANELS, VARIANTS, "full"),
-    (draw_training, [curve("als"), curve("sgd", scale=3)]),
-]
-
-
-def test_two_processes_with_other_settings_draw_the_same_bytes(tmp_path, monkeypatch):
-    here = b"".join(content for figure in FIGURES for content in figure_files(*figure).values())
+def test_two_processes_with_other_settings_draw_the_same_bytes_without_windows(tmp_path, monkeypatch):
+    here = b"".join(content for made in FIGURES.values() for content in figure_files("f", *made).values())
     (tmp_path / "matplotlibrc").write_text("font.size: 20\nsvg.fonttype: path\n", encoding="utf-8")
     script = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from test_plots import FIGURES, figure_files\n"
-        "for figure in FIGURES:\n"
-        "    sys.stdout.buffer.writelines(figure_files(*figure).values())"
+        "for made in FIGURES.values():\n"
+        "    sys.stdout.buffer.writelines(figure_files('f', *made).values())\n"
+        "assert 'matplotlib.pyplot' not in sys.modules"
     )
     monkeypatch.setenv("MATPLOTLIBRC", str(tmp_path / "matplotlibrc"))
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")
@@ -75,21 +131,54 @@ def test_two_processes_with_other_settings_draw_the_same_bytes(tmp_path, monkeyp
     assert subprocess.run(command, capture_output=True, check=True).stdout == here
 
 
-def test_files_bear_neither_date_nor_version_and_no_window_library_is_loaded():
-    files = figure_files(draw_ablations, PANELS, VARIANTS, "full")
-    assert files["png"].startswith(b"\x89PNG") and b"tEXt" not in files["png"]
-    assert b"dc:date" not in files["svg"] and b"dc:creator" not in files["svg"]
-    assert "matplotlib.pyplot" not in sys.modules
+LONG = [f"variant {i} with one more change to its settings" for i in range(12)]
+DOZEN = Panel("STS (development)\nmean of 6 subsets", "Pearson's correlation",
+              {name: 0.5 + 0.0001 * i for i, name in enumerate(LONG)})  # fmt: skip
+LARGE = {
+    **{f"ablations-{n}": (plots.draw_ablations, [DOZEN] * n, LONG, LONG[0]) for n in (1, 3, 7)},
+    **{
+        f"training-{n}-{scale}": (
+            plots.draw_training,
+            [curve(f"a long run with penalty number {i}", scale=1e6 * scale**i) for i in range(n)],
+        )
+        for n, scale in ((1, 10.0), (2, 1.001), (4, 10.0), (8, 1.001))
+    },
+}
 
 
-def test_text_in_the_svg_is_text_and_names_are_shown_as_they_are():
-    found = texts(draw_ablations, PANELS, ["full", "r_$x$_1"], "full")
-    assert {"full", "r_$x$_1", "STS", "mean of 2 subsets", "Pearson's correlation"} <= set(found)
-    assert [text.strip() for text in texts(draw_training, [curve("_$a$")])].count("_$a$") == 2
+@pytest.mark.parametrize("kind", [*(FIGURES.keys() - {"tokens"}), *LARGE])
+def test_no_text_touches_another_one_or_leaves_the_page(kind, monkeypatch):
+    boxes = []
+
+    def draw(text, renderer, original=Text.draw):
+        if text.get_visible() and text.get_text().strip():
+            boxes.append((text.get_text(), text.get_window_extent(renderer)))
+        original(text, renderer)
+
+    draws, *args = (FIGURES | LARGE)[kind]
+    with plot_style(), monkeypatch.context() as patch:
+        made = draws(*args)
+        canvas = FigureCanvasAgg(made)
+        canvas.draw()  # the layout settles
+        patch.setattr(Text, "draw", draw)
+        canvas.draw()
+    assert len(boxes) > 10
+    width, height = made.bbox.size
+    for i, (text, box) in enumerate(boxes):
+        assert box.x0 >= -1 and box.x1 <= width + 1 and box.y0 >= -1 and box.y1 <= height + 1, text
+        for other, above in boxes[:i]:
+            apart = box.x1 <= above.x0 or above.x1 <= box.x0 or box.y1 <= above.y0 or above.y1 <= box.y0
+            assert apart, (text, other)
 
 
-def test_neighbouring_lines_differ_in_more_than_colour_and_greys_are_told_apart_by_markers():
-    axes = figure(draw_training, [curve(f"run {i}") for i in range(9)]).axes[0]
+def grey(colour):
+    """Luminance of a colour in 0 to 1."""
+    red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    return 0.299 * red + 0.587 * green + 0.114 * blue
+
+
+def test_neighbouring_lines_differ_in_more_than_colour_and_markers_tell_greys_apart():
+    axes = figure(plots.draw_training, [curve(f"run {i}") for i in range(9)]).axes[0]
     looks = [(line.get_color(), line.get_marker(), line.get_linestyle()) for line in axes.lines]
     assert len(set(looks)) == 9
     for one, other in zip(looks, looks[1:], strict=False):
@@ -100,114 +189,180 @@ def test_neighbouring_lines_differ_in_more_than_colour_and_greys_are_told_apart_
         assert MARKERS[PALETTE.index(a) % len(MARKERS)] != MARKERS[PALETTE.index(b) % len(MARKERS)]
 
 
-def test_rows_follow_the_given_order_from_the_top_and_the_base_is_a_line():
-    first, second = figure(draw_ablations, PANELS, VARIANTS, "full").axes
+# --- ablations
+
+
+def test_each_variant_is_a_dot_on_its_side_of_the_base_in_the_given_order():
+    first, second = made = figure(*FIGURES["ablations"]).axes
     assert [label.get_text() for label in first.get_yticklabels()] == VARIANTS
     assert first.get_ylim()[0] > first.get_ylim()[1]
-    assert (
-        list(first.lines[0].get_xdata()) == [0.56, 0.56] and list(second.lines[0].get_xdata()) == [49.1] * 2
-    )
-    dots = {
-        line.get_label(): line.get_xydata()[0].tolist() for line in first.lines if len(line.get_xydata()) == 1
-    }
-    assert dots == {"below the base": [0.52, 0], "the base": [0.56, 1], "above the base": [0.57, 2]}
-
-
-def test_both_sides_of_the_base_differ_in_their_markers_filling():
-    first = figure(draw_ablations, PANELS, VARIANTS, "full").axes[0]
-    filling = {line.get_label(): line.get_markerfacecolor() for line in first.lines}
-    assert filling["below the base"] == "white" != filling["above the base"]
-
-
-def test_axes_span_the_values_and_do_not_start_at_0():
-    for axes, panel in zip(figure(draw_ablations, PANELS, VARIANTS, "full").axes, PANELS, strict=True):
+    assert list(first.lines[0].get_xdata()) == [0.56] * 2 and list(second.lines[0].get_xdata()) == [49.1] * 2
+    dots = {line.get_label(): line for line in first.lines if len(line.get_xydata()) == 1}
+    places = {label: line.get_xydata()[0].tolist() for label, line in dots.items()}
+    assert places == {"below the base": [0.52, 0], "the base": [0.56, 1], "above the base": [0.57, 2]}
+    assert dots["below the base"].get_markerfacecolor() == "white"
+    assert dots["above the base"].get_markerfacecolor() != "white"
+    assert [(text.get_text(), text.get_position()[1]) for text in second.texts] == [("undefined", 2)]
+    for axes, panel in zip(made, PANELS, strict=True):
         low, high = axes.get_xlim()
         assert 0 < low < min(panel.values.values()) <= max(panel.values.values()) < high
-        assert axes.get_xlabel() == panel.unit
 
 
-def test_a_remark_stands_where_a_dot_is_missing():
-    second = figure(draw_ablations, PANELS, VARIANTS, "full").axes[1]
-    assert [(text.get_text(), text.get_position()[1]) for text in second.texts] == [("undefined", 2)]
+def test_a_base_without_a_value_is_no_line_but_said_and_so_is_a_panel_without_any():
+    panel = Panel("STS", "r", {"less": 0.5}, {"full": "undefined", "more": "undefined"})
+    axes = figure(plots.draw_ablations, [panel], VARIANTS, "full").axes[0]
+    assert {line.get_label() for line in axes.lines} & {"the base", "the base has no value"} == {
+        "the base has no value"
+    }
+    none = Panel("STS", "r", {}, dict.fromkeys(VARIANTS, "undefined"))
+    assert texts(plots.draw_ablations, [none], VARIANTS, "full").count("undefined") == 3
 
 
-def test_a_base_without_a_value_is_no_line_but_said():
-    panel = Panel("STS", "Pearson's correlation", {"less": 0.5}, {"full": "undefined", "more": "undefined"})
-    axes = figure(draw_ablations, [panel], VARIANTS, "full").axes[0]
-    assert not any(len(set(line.get_xdata())) == 1 and len(line.get_xdata()) == 2 and
-                   line.get_ydata()[0] != line.get_ydata()[1] for line in axes.lines)  # fmt: skip
-    assert "the base has no value" in texts(draw_ablations, [panel], VARIANTS, "full")
-
-
-def test_a_panel_without_any_value_can_be_drawn():
-    panel = Panel("STS", "Pearson's correlation", {}, dict.fromkeys(VARIANTS, "undefined"))
-    assert texts(draw_ablations, [panel], VARIANTS, "full").count("undefined") == 3
-
-
-@pytest.mark.parametrize("n_panels", [1, 3, 7])
-def test_no_two_texts_overlap_with_a_dozen_long_names(n_panels, monkeypatch):
-    variants = [f"variant {i} with one more change to its settings" for i in range(12)]
-    values = {name: 0.5 + 0.0001 * i for i, name in enumerate(variants)}
-    made = [
-        Panel(f"STS-{i} (development)\nmean of 6 subsets", "Pearson's correlation", values)
-        for i in range(n_panels)
-    ]
-    assert_apart(monkeypatch, draw_ablations, made, variants, variants[0])
-
-
-@pytest.mark.parametrize("n_runs", [1, 2, 4, 8])
-@pytest.mark.parametrize("scale", [1.001, 10.0])
-def test_no_two_texts_overlap_in_training_curves(n_runs, scale, monkeypatch):
-    runs = [curve(f"a long run with penalty number {i}", scale=1e6 * scale**i) for i in range(n_runs)]
-    assert_apart(monkeypatch, draw_training, runs)
-
-
-def assert_apart(monkeypatch, *drawing):
-    """No text that is drawn touches another one or leaves the page."""
-    boxes = []
-
-    def draw(text, renderer, original=Text.draw):
-        if text.get_visible() and text.get_text().strip():
-            boxes.append((text.get_text(), text.get_window_extent(renderer)))
-        original(text, renderer)
-
-    with plot_style(), monkeypatch.context() as patch:
-        made = drawing[0](*drawing[1:])
-        canvas = FigureCanvasAgg(made)
-        canvas.draw()  # the layout settles
-        patch.setattr(Text, "draw", draw)
-        canvas.draw()
-    assert len(boxes) > 10
-    width, height = made.bbox.size
-    for i, (text, box) in enumerate(boxes):
-        assert box.x0 >= -1 and box.x1 <= width + 1, text
-        assert box.y0 >= -1 and box.y1 <= height + 1, text
-        for other, above in boxes[:i]:
-            apart = box.x1 <= above.x0 or above.x1 <= box.x0 or box.y1 <= above.y0 or above.y1 <= box.y0
-            assert apart, (text, other)
+# --- training
 
 
 def test_an_axis_is_logarithmic_only_where_values_are_far_apart():
-    near = figure(draw_training, [curve("a", terms=("words",))]).axes
+    near = figure(plots.draw_training, [curve("a", terms=("words",))]).axes
     assert [axes.get_yscale() for axes in near] == ["linear", "linear"]
-    far = figure(draw_training, [curve("a"), curve("b", scale=2 * LARGE_RANGE)]).axes
+    far = figure(plots.draw_training, [curve("a"), curve("b", scale=2 * plots.LARGE_RANGE)]).axes
     assert [axes.get_yscale() for axes in far] == ["log"] * 3 and far[0].get_xscale() == "log"
 
 
 def test_every_run_has_its_terms_over_rounds_and_empty_cells_are_gaps():
     runs = [curve("a"), curve("b", terms=("words", "relations"))]
     runs[1].terms["relations"][2] = None
-    top, first, second = figure(draw_training, runs).axes
+    top, first, second = figure(plots.draw_training, runs).axes
     assert [line.get_label() for line in top.lines] == ["a", "b"]
     assert [line.get_label() for line in first.lines] == ["words", "tags", "relations", "penalties"]
-    assert {line.get_label(): list(line.get_xdata()) for line in second.lines} == {
-        "words": [1, 2, 3, 4, 5, 6],
-        "relations": [1, 2, 4, 5, 6],
-    }
+    found = {line.get_label(): list(line.get_xdata()) for line in second.lines}
+    assert found == {"words": [1, 2, 3, 4, 5, 6], "relations": [1, 2, 4, 5, 6]}
     assert first.lines[2].get_color() == second.lines[1].get_color()
 
 
-def test_without_the_library_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(BoveError, match=r"figures need Matplotlib; .*bove\[plots\]"):
-        figure_files(draw_ablations, PANELS, VARIANTS, "full")
+# --- results
+
+
+def points(axes, count):
+    return [line for line in axes.lines if len(line.get_xdata()) == count]
+
+
+def test_a_result_is_a_marker_on_its_interval_and_summaries_stand_below_a_line():
+    [axes] = figure(*FIGURES["results"]).axes
+    assert [label.get_text() for label in axes.get_yticklabels()][::2] == ["images", "tweets"]
+    markers = {(line.get_marker(), line.get_xdata()[0]) for line in points(axes, 1)} - {("None", 0.4)}
+    assert markers == {("o", 0.5), ("s", 0.55), ("s", 0.4), ("s", 0.475)}
+    legend = {line.get_label(): line.get_marker() for line in points(axes, 0) if line.get_marker() in "os"}
+    assert legend == {"word-vectors": "o", "bove": "s"}
+    spans = {tuple(x for x, _ in part.get_segments()[0]) for part in axes.collections}
+    assert spans == {(0.45, 0.56), (0.5, 0.6), (0.47, 0.52), (0.45, 0.5)}
+    [divide] = [line for line in axes.lines if line.get_linestyle() == ":"]
+    assert list(divide.get_ydata()) == [2.5, 2.5]
+    assert [(text.get_text(), text.get_position()[1]) for text in axes.texts] == [("undefined", 2)]
+
+
+def test_a_difference_that_is_not_sure_is_a_hollow_marker_and_0_is_a_line():
+    rows = {"a": {"b - c": Value(0.1, 0.05, 0.2)}, "m": {"b - c": Value(-0.1, -0.2, 0.1, False)}}
+    [axes] = figure(draw_results, [("STS", rows)], ["b - c"], "difference", True).axes
+    fills = {line.get_xdata()[0]: line.get_markerfacecolor() for line in points(axes, 1)}
+    assert fills[-0.1] == "white" != fills[0.1]
+    assert [0, 0] in [list(line.get_xdata()) for line in axes.lines]
+    assert "no data set of this task" in texts(draw_results, [], [], "r")
+
+
+# --- scores
+
+
+@pytest.mark.parametrize(
+    ("gold", "names", "sizes"),
+    [
+        (["0.0", "0.9", "1.0", "4.2", None, "5.0"], ["0 to 1", "1 to 2", "4 to 5"], [2, 1, 2]),
+        ([str(x) for x in range(101)], ["0 to 20", "20 to 40", "40 to 60", "60 to 80", "80 to 100"], None),
+        (["3.0", "3.0"], ["3"], [2]),
+        ([None], [], []),
+    ],
+)
+def test_scores_are_grouped_by_ranges_of_gold_that_hold_both_ends(gold, names, sizes):
+    found = plots.by_gold(scores(gold, range(len(gold))))["bove"]
+    assert list(found) == names
+    assert sizes is None or [len(group) for group in found.values()] == sizes
+    kept = [i for i, g in enumerate(gold) if g is not None]
+    assert sorted(np.concatenate([[], *found.values()]).tolist()) == kept
+
+
+def test_labels_come_from_entailment_to_contradiction_and_others_after_them():
+    gold = ["odd", "contradiction", "entailment", None]
+    found = plots.by_gold(scores(gold, [1, 2, 3, 4], "entailment"))["bove"]
+    assert {name: group.tolist() for name, group in found.items()} == {
+        "entailment": [3], "contradiction": [2], "odd": [1]
+    }  # fmt: skip
+    assert list(found) == in_order(gold[:3])
+
+
+def test_quartiles_and_median_are_drawn_and_constant_scores_too():
+    drawn = {"bove": {"0 to 1": np.arange(5.0), "1 to 2": np.full(3, 2.0)}}
+    [axes] = figure(plots.draw_distributions, drawn, "similarity").axes
+    assert [list(line.get_ydata()) for line in axes.lines] == [[2], [2]]
+    violin, *quartiles = axes.collections
+    assert [[y for _, y in bar.get_segments()[0]] for bar in quartiles] == [[1, 3], [2, 2]]
+    assert "no pair has gold" in texts(plots.draw_distributions, {"bove": {}}, "similarity")
+
+
+# --- iterations, relations
+
+
+def test_the_map_of_iterations_counts_every_sentence_and_marks_those_that_still_move():
+    tokens, used, moving = run = iterations()
+    axes = figure(plots.draw_iterations, {"STS": run}, 10).axes[0]
+    assert np.nansum(axes.collections[0].get_array()) == len(tokens)
+    lines = {line.get_label(): line for line in axes.lines}
+    means = lines["mean of a length"]
+    for length, mean in zip(means.get_xdata(), means.get_ydata(), strict=True):
+        assert mean == pytest.approx(used[tokens == length].mean())
+    assert len(lines["vectors still moved at the end"].get_xdata()) == moving.sum() > 0
+    assert "iterations allowed" not in texts(plots.draw_iterations, {"STS": run}, 11)
+    assert "no sentences" in texts(plots.draw_iterations, {"STS": tuple(part[:0] for part in run)})
+
+
+def test_relations_share_a_logarithmic_axis_and_zero_ones_are_named():
+    axes = figure(plots.draw_spectra, {**spectra(2), "none": np.zeros(20)}).axes
+    assert {panel.get_yscale() for panel in axes[:3]} == {"log"}
+    assert [text.get_text() for text in axes[2].texts] == ["all are 0"]
+    assert "all are 0" in texts(plots.draw_spectra, {"none": np.zeros(20)})
+
+
+# --- tokens
+
+
+def test_directions_in_a_plane_keep_their_distances():
+    angles = np.array([0.0, 1.0, 2.5, 4.0])
+    flat = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    turned = 7 * flat @ np.linalg.qr(np.random.default_rng(4).normal(size=(6, 2)))[0].T
+    first, second, share = projected((turned[:1], turned[1:]))
+    found = np.concatenate([first, second])
+    distances = [np.linalg.norm(x[:, None] - x[None], axis=2) for x in (found, flat)]
+    np.testing.assert_allclose(*distances, atol=1e-4)
+    assert share == pytest.approx(1)
+
+
+@pytest.mark.parametrize("sizes", [(0, 0), (1, 0), (1, 1), (0, 2)])
+def test_bags_with_few_vectors_or_none_are_drawn(sizes):
+    vectors, words = [np.eye(3)[:size] for size in sizes], ["xyz"[:size] for size in sizes]
+    found = texts(draw_tokens, [("p", [Cloud("bove", words, vectors)])])
+    assert [text for text in found if text in "xyz"] == [*words[0], *words[1]][: max(sizes)]
+
+
+def test_a_word_in_one_place_is_written_once_and_in_black():
+    same = np.eye(3)
+    cloud = Cloud("bove", (("cat", "sat", "$1"), ("cat", "sat", "mat")), (same, same))
+    made = figure(draw_tokens, [("p", [cloud])])
+    words = {text.get_text(): text.get_color() for text in made.axes[0].texts if text.get_text()}
+    assert set(words) == {"cat", "sat", r"\$1", "mat"}
+    assert words["cat"] == words["sat"] == "#000000" != words["mat"] != words[r"\$1"]
+
+
+def test_words_avoid_each_other_where_there_is_room():
+    made = figure(*FIGURES["tokens"])
+    for axes in made.axes:
+        boxes = [text.get_window_extent() for text in axes.texts if text.get_text()]
+        assert len(boxes) == 15
+        assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
