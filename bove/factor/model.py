@@ -1,4 +1,7 @@
-"""A trained model: P and R with all that is needed to use them, in one file."""
+"""A trained model: P and R with all that is needed to use them, in one file; R dense or as low-rank factors.
+
+Factors: R_k ≈ U_k V_kᵀ, the singular values split evenly between the two.
+"""
 
 import hashlib
 import json
@@ -13,12 +16,12 @@ from bove import artefacts
 from bove.errors import BoveError, check_finite, finite
 from bove.factor.graphs import GraphCorpus
 
-# Relation matrices as factors: R_k ≈ U_k V_kᵀ, the singular values split evenly.
+FORMAT = "bove-model"
 
 
 @dataclass(frozen=True)
 class LowRank:
-    """All relations side by side.
+    """The factors of all relations side by side.
 
     Attributes:
         U, V: [r, Q] with Q the sum of the ranks; relation k has the columns `columns(k)`.
@@ -44,7 +47,7 @@ class LowRank:
 def compress(R: np.ndarray, energy: float) -> LowRank:
     """Keep of each R_k [r, r] the fewest singular values that hold `energy` of its squared norm.
 
-    At energy 1 all that stand above rounding are kept. A zero matrix keeps none.
+    At energy 1 all values above rounding are kept. A zero matrix keeps none.
     """
     r = R.shape[-1]
     U, V, ranks = [], [], []
@@ -64,14 +67,10 @@ def compress(R: np.ndarray, energy: float) -> LowRank:
     )
 
 
-# How many dimensions the relation matrices use: their singular values, and what sums these up.
-
-
 def singular_values(relations: np.ndarray | LowRank) -> list[np.ndarray]:
-    """Of each relation its singular values in float64, largest first.
+    """The singular values of each relation in float64, largest first.
 
-    Args:
-        relations: dense [d, r, r], which gives r values each, or factors, which give as many as their rank.
+    Of dense relations [d, r, r] there are r each, of factors as many as their rank.
     """
     if not isinstance(relations, LowRank):
         return [np.linalg.svd(R_k.astype(np.float64), compute_uv=False) for R_k in relations]
@@ -100,11 +99,6 @@ def needed(values: np.ndarray, energy: float) -> int:
     """The fewest of the values, largest first, that hold `energy` (above 0, below 1) of the squared norm."""
     squares = np.cumsum(values**2)
     return int(np.searchsorted(squares, energy * squares[-1]) + 1) if len(values) and squares[-1] > 0 else 0
-
-
-# A trained model: P and R with all that is needed to use them, in one file.
-
-FORMAT = "bove-model"
 
 
 @dataclass(frozen=True)
@@ -186,8 +180,8 @@ class Model:
         """Read a model. Raises BoveError where the file is missing, damaged or not a model."""
         arrays, metadata = artefacts.load(path, FORMAT)
         try:
-            named = "names" in arrays
             factors = (arrays["U"], arrays["V"], arrays["ranks"]) if "U" in arrays else None
+            names = (arrays["names"], arrays["name_offsets"]) if "names" in arrays else None
             model = cls(
                 properties=arrays["P"],
                 relations=LowRank(*factors) if factors else arrays["R"],
@@ -197,9 +191,7 @@ class Model:
                 vocabulary_hash=metadata["vocabulary"],
                 hyperparameters=json.loads(metadata["hyperparameters"]),
                 versions=json.loads(metadata["versions"]),
-                property_names=tuple(
-                    artefacts.unpack_words(arrays["names"], arrays["name_offsets"]) if named else ()
-                ),
+                property_names=tuple(artefacts.unpack_words(*names) if names else ()),
             )
             same = model.hash == metadata.get("hash")
         except KeyError as e:
@@ -208,38 +200,36 @@ class Model:
             raise BoveError(f"{path}: a model file with a damaged part ({e}); train the model again") from e
         if not same:
             raise BoveError(f"{path}: the model's content does not match its hash; train it again")
-        if not (model._fits() and model._is_told()):
+        if not (model._has_valid_arrays() and model._has_valid_metadata()):
             raise BoveError(f"{path}: a model whose parts do not fit together; train it again")
         for array in model._arrays().values():
             check_finite(array, f"{path}: the model", "train it again")
         return model
 
-    def _fits(self) -> bool:
+    def _has_valid_arrays(self) -> bool:
         """Whether P and R are matrices of one type, and agree with their names in number."""
         P, R, d = self.properties, self.relations, len(self.relation_names)
         if P.ndim != 2 or P.dtype.name not in ("float32", "float64"):
             return False
         c, r = P.shape
+        matrices, shape = [R], (d, r, r)
         if isinstance(R, LowRank):
-            fits = R.ranks.shape == (d,) and R.ranks.dtype.kind in "iu" and bool((R.ranks >= 0).all())
-            fits = fits and R.U.shape == R.V.shape == (r, int(R.ranks.sum()))
-            types = {R.U.dtype, R.V.dtype}
-        else:
-            fits, types = R.shape == (d, r, r), {R.dtype}
-        return (
-            fits and types == {P.dtype} and self.frozen.shape == (c,) and len(self.property_names) in (0, c)
-        )
+            if R.ranks.shape != (d,) or R.ranks.dtype.kind not in "iu" or (R.ranks < 0).any():
+                return False
+            matrices, shape = [R.U, R.V], (r, int(R.ranks.sum()))
+        fits = all(matrix.shape == shape and matrix.dtype == P.dtype for matrix in matrices)
+        return fits and self.frozen.shape == (c,) and len(self.property_names) in (0, c)
 
-    def _is_told(self) -> bool:
-        """Whether what stands beside P and R is of the kinds that it has to be."""
+    def _has_valid_metadata(self) -> bool:
+        """Whether names, tables and the groups' rows are of the right kinds."""
         names = all(isinstance(name, str) for name in self.relation_names)
         tables = isinstance(self.hyperparameters, dict) and isinstance(self.versions, dict)
+        pairs = all(len(ends) == 2 for ends in self.groups.values())
         rows = [row for ends in self.groups.values() for row in ends]
-        c, pairs = len(self.properties), all(len(ends) == 2 for ends in self.groups.values())
-        return names and tables and pairs and all(type(x) is int and 0 <= x <= c for x in rows)
+        return names and tables and pairs and all(type(x) is int and 0 <= x <= len(self.frozen) for x in rows)
 
     def weight(self, name: str) -> float:
-        """What a weight of the loss, alpha or lambda_E, was in training; BoveError where that is not told."""
+        """A weight of the loss, alpha or lambda_E, as it was in training; BoveError if it is not recorded."""
         value = self.hyperparameters.get(name)
         number = None if isinstance(value, bool | str) else finite(value)
         if number is None or number < 0:

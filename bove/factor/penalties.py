@@ -1,12 +1,30 @@
-"""What is charged for the size of P and R: the penalty's value and its proximal operator.
+"""Penalties of P and R: values, proximal operators, and the P- and R-steps under those without a closed form.
 
-    l2               Σ x²
-    l1               Σ |x|
-    nuclear          sum of the singular values of each slice
-    nuclear-shrink   counts as nuclear does; its R-step is least squares with the singular values
-                     soft-thresholded afterwards (see `bove.factor.proximal`)
+    l2               Σ x²; its steps are in `bove.factor.steps`
+    l1               Σ |x|; gives exact zeros
+    nuclear          sum of the singular values of each slice; gives exact low rank
+    nuclear-shrink   counts as nuclear does; its R-step (the paper's) is least squares without a ridge, then
+                     every singular value is lowered by lambda_R / (2 alpha), once
 
-l1 gives exact zeros, nuclear exact low rank.
+nuclear-shrink minimises alpha ‖R − R_ls‖² + lambda_R ‖R‖_*: the nuclear R-step as it would be if A below were
+the identity. It can raise L.
+
+The steps under l1 and nuclear are many independent problems of one form,
+
+    F(x) = ½ <x, A x> − <b, x> + strength · penalty(x),
+
+P-step (a row of P):  A = EᵀE,                  b its row of W E,        strength = lambda_P / 2
+R-step (one R_k):     A(R) = Σ_s G_s R G_s,     b = Σ_{X_k} e_i e_jᵀ,     strength = lambda_R / (2 alpha)
+
+solved by accelerated proximal gradients. A step goes from an extrapolated point y to
+x = prox(y − (A y − b) / c) with c no less than A's largest eigenvalue. Each problem has its own momentum,
+dropped when it points uphill; a step that raises F is taken back. A problem is solved when the subgradient
+
+    c (y − x) − A (y − x)  ∈  ∂F(x)
+
+is no longer than `tolerance` · ‖b‖. For a differentiable F it is the gradient, so this is the relative
+residual that conjugate gradients report. x always comes from a proximal operator, so its zeros and its rank
+are exact.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,11 +35,17 @@ from scipy.linalg import eigh
 
 from bove.errors import BoveError, check_finite
 from bove.factor.graphs import GraphCorpus
-from bove.factor.parallel import Batch, Peers, Workers
+from bove.factor.parallel import Batch, Workers
 from bove.factor.steps import RStep, apply, r_step, right_hand_side
 
 PENALTIES = {"P": ("l2", "l1"), "R": ("l2", "l1", "nuclear", "nuclear-shrink")}
 NUCLEAR = ("nuclear", "nuclear-shrink")
+P_TOLERANCE = 1e-4
+P_ITERATIONS = 1000
+P_BLOCK = 4096
+# the bound on A's largest eigenvalue is good enough within this factor
+BOUND_SLACK = 1.05
+BOUND_ITERATIONS = 30
 
 
 def check_penalty(factor: str, kind: str, name: str) -> None:
@@ -44,27 +68,22 @@ def value(X: np.ndarray, kind: str) -> float:
     return float(sum(np.linalg.svd(slice_, compute_uv=False).sum(dtype=np.float64) for slice_ in X))
 
 
-def prox(X: np.ndarray, strength: float | np.ndarray, kind: str) -> np.ndarray:
-    """argmin over Z of ½ ||Z − X||² + strength · penalty(Z), in the dtype of X.
+def prox(X: np.ndarray, strength: float, kind: str, workers: Workers | None = None):
+    """argmin over Z of ½ ‖Z − X‖² + strength · penalty(Z) for m problems: Z, and the penalty of each Z_i [m].
 
     Args:
-        X: any shape for l2 and l1; [r, r] or [m, r, r] for nuclear and nuclear-shrink.
-        strength: at least 0. A number, or an array that broadcasts against X; for nuclear a number, or one
-            for each of the m slices.
-
-    A step of (stochastic) gradient descent of length η on the rest of L takes strength = η · lambda.
+        X: [m, …] for l1, [m, r, r] for nuclear and nuclear-shrink.
+        strength: at least 0.
     """
-    strength = np.asarray(strength, X.dtype)
-    if kind == "l2":
-        return X / (1 + 2 * strength)
     if kind == "l1":
-        return np.maximum(X - strength, 0) + np.minimum(X + strength, 0)
-    if X.ndim == 2:
-        return shrink_singular_values(X, float(strength))[0]
-    out, each = np.empty_like(X), np.broadcast_to(strength.reshape(-1), len(X))
-    for k in range(len(X)):
-        out[k] = shrink_singular_values(X[k], float(each[k]))[0]
-    return out
+        bound = X.dtype.type(strength)
+        Z = np.maximum(X - bound, 0) + np.minimum(X + bound, 0)
+        return Z, np.abs(Z).reshape(len(Z), -1).sum(axis=1, dtype=np.float64)
+    Z, charged = np.empty_like(X), np.empty(len(X))
+    each = (workers.map if workers else map)(lambda x: shrink_singular_values(x, strength), X)
+    for k, result in enumerate(each):
+        Z[k], charged[k] = result
+    return Z, charged
 
 
 def shrink_singular_values(X: np.ndarray, strength: float) -> tuple[np.ndarray, float]:
@@ -87,38 +106,6 @@ def shrink_singular_values(X: np.ndarray, strength: float) -> tuple[np.ndarray, 
     return ((Y @ (V * (1 - strength / s))) @ V.T).astype(X.dtype), float(np.sum(s - strength))
 
 
-# P- and R-steps for penalties that have no closed form, by accelerated proximal gradients.
-#
-# Both are many independent problems of one form,
-#
-#     F(x) = ½ <x, A x> − <b, x> + strength · penalty(x),
-#
-# P-step (a row of P):  A = EᵀE,                  b its row of W E,        strength = lambda_P / 2
-# R-step (one R_k):     A(R) = Σ_s G_s R G_s,     b = Σ_{X_k} e_i e_jᵀ,     strength = lambda_R / (2 alpha)
-#
-# A step goes from an extrapolated point y to x = prox(y − (A y − b) / c) with c no less than A's largest
-# eigenvalue. Each problem has its own momentum, dropped when it points uphill; a step that raises F is
-# taken
-# back. A problem is solved when the subgradient
-#
-#     c (y − x) − A (y − x)  ∈  ∂F(x)
-#
-# is no longer than `tolerance` · ||b||. For a differentiable F it is the gradient, so this is the relative
-# residual that conjugate gradients report. x is always the outcome of a proximal operator: its zeros and
-# its rank are exact.
-#
-# nuclear-shrink (the paper's): the least-squares R-step (no ridge), then every singular value is lowered by
-# lambda_R / (2 alpha), once. That is the minimiser of alpha ||R − R_ls||² + lambda_R ||R||_*: the nuclear
-# R-step as it would be if A were the identity. It can raise L.
-
-P_TOLERANCE = 1e-4
-P_ITERATIONS = 1000
-P_BLOCK = 4096
-# the bound on A's largest eigenvalue is good enough within this factor
-BOUND_SLACK = 1.05
-BOUND_ITERATIONS = 30
-
-
 @dataclass(frozen=True)
 class Minimised:
     """x [m, …] and A x of each problem, the iterations made, and each one's relative residual [m]."""
@@ -131,7 +118,7 @@ class Minimised:
 
 @dataclass
 class _Points:
-    """Where the unsolved problems stand: x, A x, F(x); the extrapolated y, A y; b, ||b||; the momentum."""
+    """Where the unsolved problems stand: x, A x, F(x); the extrapolated y, A y; b, ‖b‖; the momentum."""
 
     x: np.ndarray
     ax: np.ndarray
@@ -147,27 +134,17 @@ class _Points:
 
 
 def minimise(
-    X0,
-    B,
-    image: Callable,
-    bound: float,
-    strength: float,
-    kind: str,
-    *,
-    tolerance,
-    max_iterations,
-    workers=None,
-    peers: Peers | None = None,
-) -> Minimised:
+    X0: np.ndarray, B: np.ndarray, image: Callable, bound: float, strength: float, kind: str,
+    *, tolerance: float, max_iterations: int, workers: Workers,
+) -> Minimised:  # fmt: skip
     """Minimise F (see the module) for m problems at once, none to above F of its start but for rounding.
 
     Args:
         X0, B: [m, …] start and right-hand side of each. image: A of some of them, stacked.
         bound: at least A's largest eigenvalue, above 0. kind: l1 or nuclear.
         tolerance, max_iterations: when to stop; a problem that is solved takes no further part.
-        peers: the processes that solve the same problems, where `image` is a sum over all of them.
+        workers: whose peers solve the same problems, where `image` is a sum over all of them.
     """
-    peers = peers or Peers()
     size = np.sqrt(_dot(B, B))
     X = np.where(_each(size > 0, X0), X0, 0)
     AX = image(X) if X.any() else np.zeros_like(X)
@@ -178,30 +155,30 @@ def minimise(
     active, iterations = np.flatnonzero(size > 0), 0
     points = points.select(size > 0)
     while len(active) and iterations < max_iterations:
-        points, moved, got = _advance(points, image, bound, strength, kind, workers, peers)
+        points, moved, got = _advance(points, image, bound, strength, kind, workers)
         X[active], AX[active] = points.x, points.ax
         residual[active] = np.where(moved, got, residual[active])
         iterations += 1
-        # a residual that is no number ends its problem: the trainer sees it in L
-        on = peers.first(residual[active] > tolerance)
+        # a residual that is not a number ends its problem: the trainer sees it in L
+        on = workers.peers.first(residual[active] > tolerance)
         points, active = points.select(on), active[on]
     return Minimised(X, AX, iterations, residual)
 
 
-def _advance(p: _Points, image, bound, strength, kind, workers, peers):
+def _advance(p: _Points, image, bound, strength, kind, workers):
     """One step of each problem; whether it was kept [m], and the relative residual it led to [m]."""
     scale = p.x.dtype.type(bound)
-    new, charged = _prox(p.y - (p.ay - p.b) / scale, strength / bound, kind, workers)
+    new, charged = prox(p.y - (p.ay - p.b) / scale, strength / bound, kind, workers)
     image_new = image(new)
     quadratic, linear, charged = _dot(new, image_new) / 2, _dot(new, p.b), strength * charged
     F = quadratic - linear + charged
     rounding = 16 * np.finfo(p.x.dtype).eps * (np.abs(quadratic) + np.abs(linear) + charged)
     subgradient = scale * (p.y - new) - (p.ay - image_new)
     residual = np.sqrt(_dot(subgradient, subgradient)) / p.size
-    # a step without momentum can not raise F, so it is kept whatever rounding says of it
+    # a step without momentum cannot raise F, so it is kept whatever rounding says of it
     moved = (p.momentum == 1) | ~(p.F + rounding < F)
     forward = moved & ~(_dot(p.y - new, new - p.x) > 0)
-    moved, forward = peers.first(np.stack([moved, forward]))
+    moved, forward = workers.peers.first(np.stack([moved, forward]))
     after = np.where(forward, (1 + np.sqrt(1 + 4 * p.momentum**2)) / 2, 1.0)
     push = _each(np.where(forward, (p.momentum - 1) / after, 0), new).astype(new.dtype)
     kept = _each(moved, new)
@@ -209,15 +186,6 @@ def _advance(p: _Points, image, bound, strength, kind, workers, peers):
     y, ay = x + push * (x - p.x), ax + push * (ax - p.ax)
     points = _Points(x, ax, np.where(moved, F, p.F), y, ay, p.b, p.size, after)
     return points, moved, residual
-
-
-def _prox(X, strength, kind, workers):
-    """prox of each problem, and its penalty [m]."""
-    if kind == "l1":
-        Z = prox(X, strength, kind)
-        return Z, np.abs(Z).reshape(len(Z), -1).sum(axis=1, dtype=np.float64)
-    done = list(workers.map(lambda x: shrink_singular_values(x, strength), X))
-    return np.stack([Z for Z, _ in done]), np.array([charged for _, charged in done])
 
 
 def p_step_l1(WE, G, lambda_P, P, frozen, workers: Workers) -> tuple[np.ndarray, int, float]:
@@ -240,7 +208,7 @@ def p_step_l1(WE, G, lambda_P, P, frozen, workers: Workers) -> tuple[np.ndarray,
     def solve(block):
         return block, minimise(
             P[block].astype(np.float64), WE[block].astype(np.float64), lambda X: X @ G, bound, lambda_P / 2,
-            "l1", tolerance=P_TOLERANCE, max_iterations=P_ITERATIONS,
+            "l1", tolerance=P_TOLERANCE, max_iterations=P_ITERATIONS, workers=Workers(),
         )  # fmt: skip
 
     iterations, worst = 0, 0.0
@@ -256,15 +224,15 @@ def r_step_proximal(
 ) -> RStep:  # fmt: skip
     """R with the l1 or nuclear penalty from the warm start R0 [d, r, r].
 
-    Args as those of `operators.r_step`, but strength: lambda_R / (2 alpha).
+    Args as those of `steps.r_step`, but strength: lambda_R / (2 alpha).
     """
     B = right_hand_side(E, corpus, workers)
     if not B.any():
-        return RStep(np.zeros_like(B), B, np.zeros_like(B), 0, 0.0)
+        return RStep(np.zeros_like(B), B, np.zeros_like(B))
     bound = largest_eigenvalue(E, batches, workers)
     got = minimise(
         R0.astype(E.dtype), B, lambda R: apply(R, E, batches, workers), bound, strength, kind,
-        tolerance=tolerance, max_iterations=max_iterations, workers=workers, peers=workers.peers,
+        tolerance=tolerance, max_iterations=max_iterations, workers=workers,
     )  # fmt: skip
     return RStep(got.X, B, got.AX, got.iterations, float(got.residual.max()))
 
@@ -278,8 +246,7 @@ def r_step_shrink(E, G, corpus, batches, workers, *, strength, R0, tolerance, ma
         E, G, corpus, batches, workers,
         ridge=0.0, R0=R0, tolerance=tolerance, max_iterations=max_iterations,
     )  # fmt: skip
-    R = _prox(solved.R, strength, "nuclear", workers)[0] if len(solved.R) else solved.R
-    R = workers.peers.first(R)
+    R = workers.peers.first(prox(solved.R, strength, "nuclear", workers)[0])
     AR = apply(R, E, batches, workers) if R.any() else np.zeros_like(R)
     return RStep(R, solved.B, AR, solved.iterations, solved.residual)
 

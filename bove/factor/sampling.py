@@ -1,22 +1,22 @@
-"""Which cells of W_s and X_s a mini-batch of stochastic gradient descent looks at.
+"""Which cells of W_s and X_s a mini-batch of stochastic gradient descent looks at, and with what weights.
 
-Every observed cell of the batch's sentences is there, with target 1 and weight 1, and beside it cells
-that are 0:
+The sampled loss (see `bove.factor.sgd`) sums w (target − score)² over some cells of the batch's graphs:
 
-* properties: for each observed (token, property) `negatives` draws from the properties that the token
-  lacks, each with the same probability;
-* relations, unbiased: for each observed (k, i, j) `negatives` draws from all zero cells of the sentence's
-  X, each with the same probability;
-* relations, contrastive: for each observed (k, i, j) `negatives` draws from the zero cells that differ
-  from it in one of k, i and j alone.
+    observed cells     all of them, with target 1 and w = 1
+    negatives          drawn cells that are 0, with target 0 and, by `negative_weight`,
+      contrastive        w = negative_weight, a number
+      unbiased           w = z / m for each of m draws from a group of z zero cells
 
-Unbiased, a drawn cell weighs (zero cells of its token or sentence) / (draws for it), so that the expected
-sum over the sample is the sum over all cells; a token without a property and a sentence without an arc
-then count as one observed cell, or their zeros would never be seen. Contrastive, every drawn cell has one
-weight.
+For each observed (token t, property) `negatives` cells are drawn from the properties that t lacks; for each
+observed (k, i, j) as many from the zero cells of X_s that differ from it in one of k, i and j alone
+(contrastive), or from all zero cells of X_s (unbiased). So unbiased, with a = `negatives`,
 
-All draws are made by number: the u-th zero of a group is found from the sorted observed cells, so that
-nothing is drawn in vain and a group without a zero simply gives none.
+    W, the group of token t:    z = c − nnz(W_t),         m = a max(nnz(W_t), 1)
+    X, the group of graph s:    z = d n_s² − nnz(X_s),    m = a max(nnz(X_s), 1)
+
+and the expected sum over the draws of a group is the sum over its zero cells, since each of them is drawn
+m / z times on average. Draws are uniform, with replacement. They are made by number: the u-th zero of a group
+is found from the sorted observed cells, so that no draw is in vain and a group without a zero gives none.
 """
 
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ class Cells:
     """Cells of a sparse 0/1 array.
 
     Attributes:
-        index: one int64 array [m] a dimension.
+        index: one int64 array [m] per dimension.
         target: [m] 1 where observed, else 0.
         weight: [m] of the squared error.
     """
@@ -49,7 +49,7 @@ class Sample:
     """What one update sees.
 
     Attributes:
-        tokens: [t] rows of E, none twice.
+        tokens: [t] distinct rows of E.
         share: of all tokens, in (0, 1]; the penalties on P and R are scaled by it.
         properties: cells (row within `tokens`, property).
         relations: cells (relation, head, dependent), the latter two rows within `tokens`.
@@ -166,14 +166,13 @@ class Sampler:
         return _join(observed, corrupted, np.full(len(drawn), float(self.weight)))
 
     def _draw(self, rng, cells, observed, count):
-        """Draws for groups of `count` [g] observed cells each, with their weights."""
+        """Draws from groups of `count` [g] observed cells each: the cells, their groups and their weights."""
         unbiased = self.weight == UNBIASED
         draws = self.negatives * (np.maximum(count, 1) if unbiased else count)
         drawn, group = draw_zeros(rng, cells, observed, offsets_of(count), draws)
-        weight = (
-            (cells - count)[group] / draws[group] if unbiased else np.full(len(drawn), float(self.weight))
-        )
-        return drawn, group, weight
+        if unbiased:
+            return drawn, group, (cells - count)[group] / draws[group]
+        return drawn, group, np.full(len(drawn), float(self.weight))
 
     def _corruptions(self, n, relations):
         """Number the single corruptions of every arc, and list those that are observed themselves.

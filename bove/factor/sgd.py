@@ -165,7 +165,7 @@ class RowAdaGrad:
 
 def share_left(B: np.ndarray, strength: float, kind: str) -> float:
     """The share of ||B|| that the penalty leaves, 1 where it is nothing: R = 0 is then best at any scale."""
-    left = np.linalg.norm(prox(B, strength, kind)) / max(np.linalg.norm(B), np.finfo(B.dtype).tiny)
+    left = np.linalg.norm(prox(B, strength, kind)[0]) / max(np.linalg.norm(B), np.finfo(B.dtype).tiny)
     return float(left) or 1.0
 
 

@@ -148,19 +148,3 @@ def test_without_relations_inference_is_its_first_step():
         want = np.concatenate([reference.infer(g, P, R, 0.0, 2.0, 1) for g in dense])
         np.testing.assert_allclose(E, want, rtol=1e-9)
         assert set(used) == {1} and not change.any()
-
-
-def test_compress_keeps_the_energy_asked_for_and_is_exact_at_one():
-    rng = np.random.default_rng(10)
-    R = rng.standard_normal((4, 9, 9)) * np.geomspace(1, 1e-3, 9)
-    R[2] = 0
-    full = compress(R, 1)
-    np.testing.assert_allclose(full.dense(), R, atol=1e-12)
-    assert full.ranks.tolist() == [9, 9, 0, 9]
-    for energy in (0.5, 0.9, 0.99):
-        part = compress(R, energy)
-        kept = np.square(part.dense()).sum((1, 2)) / np.maximum(np.square(R).sum((1, 2)), 1e-300)
-        assert (kept[[0, 1, 3]] >= energy - 1e-12).all() and (part.ranks <= full.ranks).all()
-        for k in (0, 1, 3):
-            s = np.linalg.svd(R[k], compute_uv=False)
-            assert np.square(s[: part.ranks[k] - 1]).sum() < energy * np.square(s).sum(), "one fewer would do"

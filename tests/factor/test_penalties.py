@@ -66,25 +66,17 @@ def solve_p(corpus, E, lambda_P, P, frozen):
 def test_a_proximal_operator_minimises_what_it_is_said_to(seed, r, strength):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((2, r, r))
-    for kind in PENALTIES["R"]:
+    for kind in ("l1", "nuclear"):
 
         def cost(Z, kind=kind):
             return np.sum((Z - X) ** 2) / 2 + strength * value(Z, kind)
 
-        Z = prox(X, strength, kind)
+        Z, charged = prox(X, strength, kind)
+        assert charged.sum() == pytest.approx(value(Z, kind), abs=1e-9)
         # cost is strongly convex: every Z + D costs at least ||D||² / 2 more
         for size in (1e-3, 0.1, 1):
             D = size * rng.standard_normal(X.shape)
             assert cost(Z + D) >= cost(Z) + np.sum(D**2) / 2 - 1e-9
-
-
-def test_a_proximal_operator_takes_a_strength_for_each_cell_or_slice():
-    X = np.random.default_rng(0).standard_normal((3, 4, 4)).astype(np.float32)
-    cells = np.abs(X) * 0.5
-    np.testing.assert_allclose(prox(X, cells, "l1"), X / 2, rtol=1e-6)
-    each = prox(X, np.array([0.1, 0.5, 9]), "nuclear")
-    np.testing.assert_array_equal(each[1], prox(X[1], 0.5, "nuclear"))
-    assert not each[2].any() and each.dtype == np.float32
 
 
 @given(corpora, st.integers(1, 5), st.floats(0.01, 20))
