@@ -12,9 +12,9 @@ from bove.api.readers import read_json_lines as read_json_lines
 from bove.api.readers import read_triples as read_triples
 from bove.api.readers import read_vectors as read_vectors
 from bove.api.readers import write_json_lines as write_json_lines
-from bove.api.scores import entailment_score as entailment_score
-from bove.api.scores import similarity_score as similarity_score
 from bove.bags.store import write_bags as write_bags
 from bove.errors import BoveError as BoveError
 from bove.errors import BoveWarning as BoveWarning
+from bove.evaluate.alignment import entailment_score as entailment_score
+from bove.evaluate.alignment import similarity_score as similarity_score
 from bove.factor.graphs import GraphCorpus as GraphCorpus

@@ -12,8 +12,9 @@ import numpy as np
 
 from bove.errors import BoveError
 from bove.factor.graphs import GraphCorpus
-from bove.factor.inference import Inference, Options
+from bove.factor.inference import Inference
 from bove.factor.model import Model
+from bove.factor.settings import InferenceSettings
 from bove.text.conll import Sentence
 from bove.text.graphs import Counts, encode
 from bove.text.parser import Parser
@@ -42,14 +43,12 @@ class Settings:
     """How sentences are embedded.
 
     Attributes:
-        options: of the inference of `bove`.
-        batch_tokens: tokens worked on at once.
+        inference: how bags are inferred.
         punctuation: whether bags hold the vectors of punctuation; in inference it takes part anyway.
         pretrained: whether words that the vocabulary lacks may have a pretrained vector.
     """
 
-    options: Options
-    batch_tokens: int
+    inference: InferenceSettings
     punctuation: bool = True
     pretrained: bool = True
 
@@ -138,8 +137,7 @@ class Embedder:
             return self._looked_up(sentences, punctuation)
         corpus = self.graphs(sentences)
         first, index = corpus.distinct()
-        inference, batch_tokens = self._inference(system), self.settings.batch_tokens
-        bags = inference.tokens(corpus, "the sentences", batch_tokens, graphs=first)
+        bags = self._inference(system).tokens(corpus, "the sentences", graphs=first)
         bags = bags.astype(np.float32, copy=False)
         whole = [bags[corpus.token_offsets[s] : corpus.token_offsets[s + 1]] for s in first[index]]
         kept = [_kept(s.forms, range(len(s.forms)), punctuation) for s in sentences]
@@ -147,8 +145,7 @@ class Embedder:
 
     def _inference(self, system: str) -> Inference:
         if system not in self._inferences:
-            options = self.settings.options if system == "bove" else None
-            self._inferences[system] = Inference(self.model, system, options)
+            self._inferences[system] = Inference(self.model, system, self.settings.inference)
         return self._inferences[system]
 
     def _looked_up(self, sentences, punctuation) -> list[Bag]:

@@ -2,7 +2,7 @@
 
 It covers a function and every definition of the package that it uses, at any depth: functions, classes and
 constants, whole. So an edit to one stage leaves the others of its file alone. What a reader sees but Python
-does not run (comments, docstrings, layout, order of definitions) is left out, and so are places and times of
+does not run (comments, docstrings, texts given as `help`, layout, order of definitions) is left out, and so are places and times of
 files. A module that is used in a way that cannot be followed counts as a whole.
 """
 
@@ -137,6 +137,8 @@ def _feed(digest, value) -> None:
     if isinstance(value, list):
         for item in value:
             _feed(digest, item)
+    elif isinstance(value, ast.keyword) and value.arg == "help":
+        return
     elif isinstance(value, ast.AST):
         digest.update(f"({type(value).__name__}".encode())
         for field in value._fields:

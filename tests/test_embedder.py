@@ -11,13 +11,13 @@ from bove.bags.store import Bags
 from bove.cli.main import main
 from bove.embedder import Embedder, Settings
 from bove.errors import BoveError
-from bove.factor.inference import Options
 from bove.factor.model import Model
+from bove.factor.settings import InferenceSettings
 from bove.text.conll import Sentence
 from bove.text.vectors import WordVectors
 from bove.text.vocabulary import Vocabulary
 
-OPTIONS = Options("fixed-point", 30, 0.001, 0.99)
+OPTIONS = InferenceSettings()
 # A word with a vector alone, one that nothing knows, a sentence that stands twice, one without words.
 ODD = Sentence("3", ("lynx", "xyz", "1984"), ("NN", "NN", "CD"), (2, 0, 2), ("NMOD", "ROOT", "NMOD"))
 SENTENCES = [CHASED, ODD, TURNED, dataclasses.replace(CHASED, id="again"), Sentence("none")]
@@ -36,7 +36,7 @@ def embedder(folder, options=OPTIONS, **settings):
     return Embedder(
         Vocabulary.load(folder / "vocabulary.json"),
         Model.load(folder / "model" / "model.safetensors"),
-        Settings(options, 4096, **settings),
+        Settings(options, **settings),
         WordVectors.open(folder / "vectors.safetensors"),
     )
 
@@ -55,7 +55,7 @@ def stage(folder, system, options, *more):
 
 @pytest.mark.parametrize("system", ["word-vectors", "properties-only", "bove"])
 @pytest.mark.parametrize("punctuation", [True, False])
-@pytest.mark.parametrize("options", [OPTIONS, Options("averaged", 3, 0, 0.5)])
+@pytest.mark.parametrize("options", [OPTIONS, InferenceSettings("averaged", 3, 0, 0.5)])
 def test_bags_are_those_of_the_stages(folder, system, punctuation, options):
     more = [] if punctuation else ["--no-punctuation"]
     written = stage(folder, system, options, *more)

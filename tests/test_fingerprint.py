@@ -10,7 +10,7 @@ from bove.fingerprint import fingerprint
 FILES = {
     "__init__.py": '"""The package."""\n',
     "stage.py": '"""A stage."""\n\nfrom pkg.middle import middle\n\n\ndef run():\n    return middle()\n',
-    "middle.py": "def middle():\n    from . import deep\n\n    return deep.value()\n",
+    "middle.py": "def middle():\n    from . import deep\n\n    return deep.value(dict(help='x'))\n",
     "deep.py": 'def value(x=1):\n    """Doc."""\n    # why\n    return x + 1\n',
     "other.py": "def other():\n    return 1\n",
     "room/__init__.py": "",
@@ -42,10 +42,18 @@ def _stage(folder, module="pkg.stage"):
         {"deep.py": "def value(x=1):\n    return x + 1\n"},
         {"deep.py": 'def value(x=1):\n    """Another."""\n    # because\n\n    return (x +\n      1)\n'},
         {"stage.py": FILES["stage.py"].replace("A stage", "The stage")},
+        {"middle.py": FILES["middle.py"].replace("help='x'", "help='y'")},
         {"other.py": "def other():\n    return 2\n"},
         {"new.py": "x = 1\n"},
     ],
-    ids=["docstring gone", "comment and layout", "module docstring", "unrelated module", "new module"],
+    ids=[
+        "docstring gone",
+        "comment and layout",
+        "module docstring",
+        "help",
+        "unrelated module",
+        "new module",
+    ],
 )
 def test_what_python_does_not_run_makes_no_difference(package, change):
     assert _stage(package("a")) == _stage(package("b", **change))
@@ -58,7 +66,7 @@ def test_what_python_does_not_run_makes_no_difference(package, change):
         {"deep.py": FILES["deep.py"].replace("x=1", "x=2")},
         {"deep.py": FILES["deep.py"].replace("+", "-")},
         {"deep.py": FILES["deep.py"].replace("x + 1", "x + True")},
-        {"middle.py": FILES["middle.py"].replace("    return deep.value()", "    return deep.value")},
+        {"middle.py": FILES["middle.py"].replace("dict(", "list(")},
         {"stage.py": FILES["stage.py"] + "\nrun()\n"},
     ],
 )

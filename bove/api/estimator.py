@@ -2,7 +2,8 @@
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
+from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Any
 
@@ -13,28 +14,70 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bove.api.corpus import Corpus, Names, Unseen, Vectors, mapped, names_of, shown, split, stacked
-from bove.api.graph import Graph, bag_of, seed_of
+from bove.api.graph import Graph, seed_of
 from bove.errors import BoveError, BoveWarning
-from bove.factor.als import AlsSettings
+from bove.evaluate.alignment import bag_of
+from bove.factor.als import AlsTrainer, initial_state
 from bove.factor.graphs import GraphCorpus
-from bove.factor.inference import SOLVERS, Inference, Options
+from bove.factor.inference import Inference
 from bove.factor.model import Model
 from bove.factor.objective import objective
-from bove.factor.training import (
-    Checks,
-    TrainingData,
-    als_training,
-    findings,
-    make_model,
-    sgd_library,
-    start_properties,
+from bove.factor.settings import (
+    TRAINERS,
+    AlsSettings,
+    InferenceSettings,
+    ModelSettings,
+    SgdSettings,
+    make,
+    setting,
 )
+from bove.factor.training import TrainingData, findings, make_model, sgd_library, start_properties
 
-# Where the node vectors of a training may start, if not at 0.
-
-STARTS = ("zero", "random", "eigenvectors")
+Graphs = Iterable[Graph] | Corpus
 # up to this many nodes all eigenvectors are made, which is exact
 DENSE = 1000
+
+
+@dataclass(frozen=True)
+class OwnSettings:
+    """What the estimator has beside the settings of the workflow's stages."""
+
+    trainer: str = setting("als", help="Alternating least squares or SGD.", enum=tuple(TRAINERS))
+    init: str = setting("zero", help="Where node vectors start.", enum=("zero", "random", "eigenvectors"))
+    threads: int = setting(1, help="Threads to use.", minimum=1)
+
+
+_EITHER, _NAMED = Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY
+# training by ALS has a tolerance too
+_INFERENCE = {"tolerance": "infer_tolerance"}
+
+
+def inference_settings(parameters: Mapping[str, Any]) -> InferenceSettings:
+    """The settings of inference among an estimator's parameters; BoveError for one that is not allowed."""
+    values = {**parameters, "tolerance": parameters["infer_tolerance"]}
+    return make(InferenceSettings, values, lambda name: _INFERENCE.get(name, name))
+
+
+def training_settings(parameters: Mapping[str, Any]) -> tuple[AlsSettings | SgdSettings, OwnSettings]:
+    """The settings of training among them; BoveError for one that is not allowed, those of inference too."""
+    inference_settings(parameters)
+    own = make(OwnSettings, parameters)
+    never = {"restart_every": 0} if own.init != "zero" else {}
+    return make(TRAINERS[own.trainer], {**parameters, **never}), own
+
+
+def _signature() -> Signature:
+    """The estimator's: every setting by its name, rank first."""
+    kinds = (ModelSettings, OwnSettings, AlsSettings, SgdSettings)
+    found = {one.name: one.default for kind in kinds for one in fields(kind)}
+    del found["checkpoint_every"]
+    found |= {_INFERENCE.get(one.name, one.name): one.default for one in fields(InferenceSettings)}
+    first = [Parameter("self", _EITHER), Parameter("rank", _EITHER, default=found.pop("rank"))]
+    named = {**found, "random_state": 1}
+    return Signature([*first, *(Parameter(name, _NAMED, default=value) for name, value in named.items())])
+
+
+_SIGNATURE = _signature()
 
 
 def start_tokens(corpus: GraphCorpus, rank: int, start: str, seed: int) -> np.ndarray | None:
@@ -44,10 +87,8 @@ def start_tokens(corpus: GraphCorpus, rank: int, start: str, seed: int) -> np.nd
     largest eigenvalues in size, as RESCAL starts; columns that there are no eigenvectors for are 0.
 
     Raises:
-        BoveError: an unknown start, or one at 0 where no node has a property, so that all would stay 0.
+        BoveError: a start at 0 where no node has a property, so that all would stay 0.
     """
-    if start not in STARTS:
-        raise BoveError(f"init {start!r}: must be one of {', '.join(STARTS)}")
     if start == "zero":
         if corpus.n_tokens and not len(corpus.properties):
             raise BoveError(
@@ -70,9 +111,6 @@ def start_tokens(corpus: GraphCorpus, rank: int, start: str, seed: int) -> np.nd
     order = np.argsort(-np.abs(values), kind="stable")[:most]
     E[:, :most] = vectors[:, order]
     return E
-
-
-# How much of a graph its bag explains.
 
 
 @dataclass(frozen=True)
@@ -111,15 +149,6 @@ def explained(model: Model, corpus: Corpus, E: np.ndarray, batch_tokens: int, th
     )
 
 
-# Training of the estimator, on what the workflow's trainers do.
-
-# what the trainers call those settings that the estimator calls otherwise
-OTHER_NAMES = {"p_penalty": "penalty_P", "r_penalty": "penalty_R", "batch_sentences": "batch_graphs"}
-_CHOICES = {
-    "trainer": ("als", "sgd"), "dtype": ("float32", "float64"), "init": STARTS, "device": ("cpu", "cuda"),
-}  # fmt: skip
-
-
 @dataclass(frozen=True)
 class Fitted:
     """What a training gives.
@@ -138,54 +167,6 @@ class Fitted:
     said: dict[str, object]
     corpus: GraphCorpus
     E: np.ndarray | None = None
-
-
-def settings_of(parameters: Mapping[str, Any]) -> Any:
-    """The settings of the trainer that an estimator's parameters choose, checked with those of inference.
-
-    Raises:
-        BoveError: a parameter that can not be, or PyTorch is needed and missing.
-    """
-    values = {**parameters, **{name: parameters[own] for name, own in OTHER_NAMES.items()}}
-    checks = Checks(values, lambda name: OTHER_NAMES.get(name, name))
-    inference_of(values)
-    for name, allowed in _CHOICES.items():
-        if values[name] not in allowed:
-            checks.fail(name, f"one of {', '.join(allowed)}")
-    if values["init"] != "zero":
-        values["restart_every"] = 0
-    checks.least({"restart_every": 0})
-    if values["trainer"] == "als":
-        checks.als()
-        kind: Any = AlsSettings
-    else:
-        checks.sgd()
-        kind = sgd_library(values["device"], values["threads"]).SgdSettings
-    return kind(**{name: values[name] for name in kind.__dataclass_fields__})
-
-
-def inference_of(parameters: Mapping[str, Any]) -> Options:
-    """How an estimator's parameters say that bags are inferred.
-
-    Raises:
-        BoveError: a parameter of inference that can not be.
-    """
-    checks = Checks(parameters)
-    if parameters["solver"] not in SOLVERS:
-        checks.fail("solver", f"one of {', '.join(SOLVERS)}")
-    checks.least({"iterations": 1, "batch_tokens": 1, "threads": 1})
-    checks.weights(("infer_tolerance",))
-    checks.number("energy", "above 0 and at most 1", lambda value: 0 < value <= 1)
-    return Options(*(parameters[name] for name in ("solver", "iterations", "infer_tolerance", "energy")))
-
-
-def parameters_of(model: Model) -> dict[str, Any]:
-    """The parameters of the estimator that made a model, or of one that would train as the workflow did."""
-    told = model.hyperparameters
-    kept = told.get("estimator", {})
-    given = {OTHER_NAMES.get(name, name): value for name, value in told.items()}
-    given |= {"dtype": model.properties.dtype.name, "random_state": told.get("seed")}
-    return given | (dict(kept) if isinstance(kept, Mapping) else {})
 
 
 def training_data(corpus: Corpus, vectors: Vectors | None, rank: int) -> TrainingData:
@@ -207,36 +188,33 @@ def training_data(corpus: Corpus, vectors: Vectors | None, rank: int) -> Trainin
     return TrainingData(corpus.arrays, pretrained, frozen, names.slices(), names.relations, own)
 
 
-def fit_als(
-    data: TrainingData, settings: AlsSettings, rank: int, seed: int, dtype: str, init: str, threads: int
-) -> Fitted:
+def fit_als(data: TrainingData, settings: AlsSettings, seed: int, own: OwnSettings) -> Fitted:
     """Train by alternating least squares from node vectors as `init` says.
 
     Raises:
         BoveError: a start at 0 where no node has a property, or training that diverges.
     """
-    E = start_tokens(data.corpus, rank, init, seed)
-    trainer, state = als_training(data, start_properties(data, seed, dtype), settings, threads, E)
+    E = start_tokens(data.corpus, settings.rank, own.init, seed)
+    trainer = AlsTrainer(data.corpus, data.frozen, data.groups, settings, own.threads)
+    state = initial_state(data.corpus, start_properties(data, seed, settings.dtype), E)
     for state in trainer.rounds(state):
         pass
-    said = {"rounds": state.round, "init": init}
+    said = {"rounds": state.round, "init": own.init}
     return Fitted(state.P, state.R, list(state.log), said, data.corpus, state.E)
 
 
-def fit_sgd(
-    data: TrainingData, settings: Any, rank: int, seed: int, dtype: str, init: str, threads: int
-) -> Fitted:
+def fit_sgd(data: TrainingData, settings: SgdSettings, seed: int, own: OwnSettings) -> Fitted:
     """Train by stochastic gradient descent; the best epoch is kept.
 
     Raises:
         BoveError: another start than 0, no node with a property, or training that diverges.
     """
-    if init != "zero":
-        raise BoveError(f"init {init!r}: only for trainer 'als'; the other one has its own start")
-    start_tokens(data.corpus, rank, init, seed)
-    P = start_properties(data, seed, dtype)
-    sgd = sgd_library(settings.device, threads)
-    trainer = sgd.SgdTrainer(data.corpus, P, data.frozen, data.groups, settings, seed, threads)
+    if own.init != "zero":
+        raise BoveError(f"init {own.init!r}: only for trainer 'als'; the other one has its own start")
+    start_tokens(data.corpus, settings.rank, own.init, seed)
+    P = start_properties(data, seed, settings.dtype)
+    sgd = sgd_library(settings.device, own.threads)
+    trainer = sgd.SgdTrainer(data.corpus, P, data.frozen, data.groups, settings, seed, own.threads)
     best: Any = None
     rows = []
     for epoch in trainer.epochs():
@@ -244,11 +222,6 @@ def fit_sgd(
         best = epoch if epoch.best else best
     said = {"epoch": best.row["round"], "epochs_done": len(rows)}
     return Fitted(best.P, best.R, rows, said, trainer.training)
-
-
-# The model as an estimator after scikit-learn's conventions, on the code of the workflow's stages.
-
-Graphs = Iterable[Graph] | Corpus
 
 
 class BoVE(TransformerMixin, BaseEstimator):
@@ -271,7 +244,7 @@ class BoVE(TransformerMixin, BaseEstimator):
         e_step, e_tolerance, e_energy, r_tolerance, r_iterations: likewise.
         batch_tokens: nodes worked on at once, in training and in inference.
         learning_rate, epochs, negatives, negative_weight, patience, held_out, device: as `model.sgd` there.
-        batch_graphs: as `model.sgd.batch_sentences` there.
+        batch_sentences: graphs of a mini-batch, as `model.sgd` there.
         solver, iterations, energy: as `inference` there.
         infer_tolerance: as `inference.tolerance` there.
         threads: the result does not depend on them (als).
@@ -287,78 +260,13 @@ class BoVE(TransformerMixin, BaseEstimator):
         bags_: the training graphs' own [n, r] E (als); a loaded model has none.
     """
 
-    def __init__(
-        self,
-        rank: int = 300,
-        *,
-        alpha: float = 10,
-        lambda_P: float = 1000,
-        lambda_R: float = 0.1,
-        lambda_E: float = 3000,
-        penalty_P: str = "l2",
-        penalty_R: str = "l2",
-        trainer: str = "als",
-        dtype: str = "float32",
-        init: str = "zero",
-        max_rounds: int = 20,
-        tolerance: float = 0.001,
-        restart_every: int = 10,
-        restart_iterations: int = 10,
-        e_step: str = "averaged",
-        e_tolerance: float = 0.001,
-        e_energy: float = 0.99,
-        r_tolerance: float = 0.001,
-        r_iterations: int = 50,
-        batch_tokens: int = 4096,
-        learning_rate: float = 0.5,
-        epochs: int = 30,
-        batch_graphs: int = 64,
-        negatives: int = 5,
-        negative_weight: float | str = 1,
-        patience: int = 3,
-        held_out: float = 0.05,
-        device: str = "cpu",
-        solver: str = "fixed-point",
-        iterations: int = 30,
-        infer_tolerance: float = 0.001,
-        energy: float = 0.99,
-        threads: int = 1,
-        random_state: Any = 1,
-    ):
-        self.rank = rank
-        self.alpha = alpha
-        self.lambda_P = lambda_P
-        self.lambda_R = lambda_R
-        self.lambda_E = lambda_E
-        self.penalty_P = penalty_P
-        self.penalty_R = penalty_R
-        self.trainer = trainer
-        self.dtype = dtype
-        self.init = init
-        self.max_rounds = max_rounds
-        self.tolerance = tolerance
-        self.restart_every = restart_every
-        self.restart_iterations = restart_iterations
-        self.e_step = e_step
-        self.e_tolerance = e_tolerance
-        self.e_energy = e_energy
-        self.r_tolerance = r_tolerance
-        self.r_iterations = r_iterations
-        self.batch_tokens = batch_tokens
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.batch_graphs = batch_graphs
-        self.negatives = negatives
-        self.negative_weight = negative_weight
-        self.patience = patience
-        self.held_out = held_out
-        self.device = device
-        self.solver = solver
-        self.iterations = iterations
-        self.infer_tolerance = infer_tolerance
-        self.energy = energy
-        self.threads = threads
-        self.random_state = random_state
+    def __init__(self, *args: Any, **given: Any):
+        bound = _SIGNATURE.bind(self, *args, **given)
+        bound.apply_defaults()
+        for name, value in list(bound.arguments.items())[1:]:
+            setattr(self, name, value)
+
+    __init__.__signature__ = _SIGNATURE  # type: ignore[attr-defined]
 
     def fit(self, X: Graphs, y: object = None, *, vectors: Vectors | None = None) -> "BoVE":
         """Learn P and R of graphs.
@@ -371,20 +279,22 @@ class BoVE(TransformerMixin, BaseEstimator):
         Raises:
             BoveError: a setting or a graph that can not be, no node at all, or training that diverges.
         """
-        settings = settings_of(self.get_params())
+        settings, own = training_settings(self.get_params())
         corpus = Corpus.of(X)
-        data = training_data(corpus, vectors, self.rank)
+        data = training_data(corpus, vectors, settings.rank)
         seed = seed_of(self.random_state)
-        fit = fit_als if self.trainer == "als" else fit_sgd
-        got = fit(data, settings, self.rank, seed, self.dtype, self.init, self.threads)
+        if isinstance(settings, AlsSettings):
+            got = fit_als(data, settings, seed, own)
+        else:
+            got = fit_sgd(data, settings, seed, own)
         self.losses_, self.n_iter_ = got.rows, len(got.rows)
         self.__dict__.pop("bags_", None)
         if got.E is not None:
             self.bags_ = split(got.E, corpus)
         for line in findings(got.rows, got.R, settings, len(got.corpus.properties), data.groups):
             warnings.warn(line, BoveWarning, stacklevel=2)
-        origin = {"trainer": self.trainer, **asdict(settings), **got.said, "rank": self.rank, "seed": seed}
-        self._take(make_model(data, got.P, got.R, {**origin, "estimator": self._kept()}), corpus.names)
+        model = make_model(data, got.P, got.R, settings, **got.said, seed=seed, estimator=self._kept())
+        self._take(model, corpus.names)
         return self
 
     def transform(self, X: Graphs, *, vectors: Vectors | None = None) -> list[np.ndarray]:
@@ -426,9 +336,9 @@ class BoVE(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "model_")
         corpus = self._numbered(Corpus.of(X), None)
-        Checks(self.get_params()).weights(("alpha",))
+        alpha = make(ModelSettings, {"alpha": self.alpha}).alpha
         got = self._explained(corpus)
-        weights = np.array([len(corpus.arrays.properties), self.alpha * len(corpus.arrays.arc_relation)])
+        weights = np.array([len(corpus.arrays.properties), alpha * len(corpus.arrays.arc_relation)])
         parts = np.nan_to_num([got.properties, got.relations])
         return float(weights @ parts / weights.sum()) if weights.sum() else 0.0
 
@@ -472,9 +382,11 @@ class BoVE(TransformerMixin, BaseEstimator):
             BoveError: the file is missing, damaged, or without names, or of another vocabulary.
         """
         model = Model.load(path)
-        names = names_of(model, path, vocabulary)
-        known = cls().get_params()
-        made = cls(**{name: value for name, value in parameters_of(model).items() if name in known})
+        names, recorded = names_of(model, path, vocabulary), model.hyperparameters
+        kept = recorded.get("estimator", {})
+        given = {**recorded, "dtype": model.properties.dtype.name, "random_state": recorded.get("seed")}
+        given |= kept if isinstance(kept, Mapping) else {}
+        made = cls(**{name: given[name] for name in cls._get_param_names() if name in given})
         made._take(model, names)
         return made
 
@@ -505,11 +417,12 @@ class BoVE(TransformerMixin, BaseEstimator):
 
     def _infer(self, corpus: Corpus) -> np.ndarray:
         """[T, r] the bags of all graphs, one after another."""
-        options = inference_of(self.get_params())
+        parameters = self.get_params()
+        settings, threads = inference_settings(parameters), make(OwnSettings, parameters).threads
         inference = getattr(self, "_inference", None)
-        if inference is None or inference.options != options:
-            inference = self._inference = Inference(self.model_, "bove", options)
-        return inference.tokens(corpus.arrays, "the graphs", self.batch_tokens, self.threads)
+        if inference is None or inference.settings != settings:
+            inference = self._inference = Inference(self.model_, "bove", settings)
+        return inference.tokens(corpus.arrays, "the graphs", threads)
 
     def _explained(self, corpus: Corpus) -> Reconstruction:
         return explained(self.model_, corpus, self._infer(corpus), self.batch_tokens, self.threads)

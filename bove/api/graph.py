@@ -30,25 +30,6 @@ def seed_of(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def bag_of(bag: Any, rank: int | None = None) -> np.ndarray:
-    """A bag [n, r] as an array; of any width where the rank is None.
-
-    Raises:
-        BoveError: no table of finite numbers, or one of another width than the rank.
-    """
-    try:
-        array = np.asarray(bag)
-    except ValueError:  # rows of different lengths
-        array = np.empty(0)
-    if array.ndim != 2 or array.dtype.kind not in "fiu" or not np.isfinite(array).all():
-        raise BoveError(
-            "no bag: give one array of finite numbers, a row a node, as transform does for a graph"
-        )
-    if rank is not None and array.shape[1] != rank:
-        raise BoveError(f"a bag of vectors of {array.shape[1]} dimensions, but the model has rank {rank}")
-    return array
-
-
 def vector_of(name: str, vector: Any, rank: int | None) -> np.ndarray:
     """The vector [r] of a property as single-precision numbers; of any length where the rank is None.
 

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,8 @@ from bove.config.variants import Run
 from bove.embedder import Embedder, Settings
 from bove.errors import BoveError, similar
 from bove.factor.graphs import GraphCorpus
-from bove.factor.inference import SOLVERS, Options
 from bove.factor.model import Model
+from bove.factor.settings import InferenceSettings, make, types_of
 from bove.files import Oddities, atomic_write, encoded
 from bove.text.conll import Sentence, read_sentences
 from bove.text.graphs import Counts
@@ -30,9 +31,50 @@ from bove.text.tokens import is_punctuation
 from bove.text.vectors import WordVectors
 from bove.text.vocabulary import Vocabulary
 
-# What the stages that write tables and figures share.
-
 log = logging.getLogger("bove")
+
+
+def flag(name: str) -> str:
+    """The option that sets a value: --lambda-P for lambda_P."""
+    return f"--{name.replace('_', '-')}"
+
+
+def add_settings(parser, kind: type, names: Iterable[str] = (), defaults: bool = True) -> None:
+    """Options for settings, whose values `bove.factor.settings.make` checks.
+
+    Args:
+        parser: a parser, or a group of one.
+        kind: the class of the settings. names: some of them; by default all.
+        defaults: whether what is left out has the setting's default, or else None.
+    """
+    for one in fields(kind):
+        if names and one.name not in names:
+            continue
+        usual = f" (default {one.default})" if defaults else ""
+        given = {"default": one.default if defaults else None, "help": _short(one.metadata["help"]) + usual}
+        types, enum = types_of(one), one.metadata["rules"].get("enum", ())
+        if types == (bool,):
+            parser.add_argument(flag(one.name), action=argparse.BooleanOptionalAction, **given)
+            continue
+        if str in types and enum:
+            given["metavar"] = "{" + ",".join([*(["NUMBER"] if types[1:] else []), *enum]) + "}"
+        parser.add_argument(flag(one.name), type=_number_or_text if types[1:] else types[0], **given)
+
+
+def _short(text: str) -> str:
+    """The first sentence, as help of an option is written."""
+    first = text.partition(". ")[0].removesuffix(".").replace("%", "%%")
+    return first[0].lower() + first[1:]
+
+
+def _number_or_text(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+# What the stages that write tables and figures share.
 
 
 def add_development_argument(parser) -> None:
@@ -296,10 +338,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     usual = "(default: the run's, or the configuration's default)"
     how = parser.add_argument_group(f"how sentences are embedded {usual}")
     how.add_argument("--max-tokens", type=int, help="a longer sentence is parsed in pieces")
-    how.add_argument("--solver", choices=SOLVERS, help="of the inference")
-    how.add_argument("--iterations", type=int, help="most iterations of it")
-    how.add_argument("--tolerance", type=float, help="relative change of a token at which it stops")
-    how.add_argument("--energy", type=float, help="share of each relation's energy to keep")
+    add_settings(how, InferenceSettings, defaults=False)
     how.add_argument(
         "--punctuation", action=argparse.BooleanOptionalAction, help="whether punctuation is aligned too"
     )
@@ -331,13 +370,10 @@ def open_embedder(args: argparse.Namespace, run: Run | None) -> Embedder:
     vocabulary = Vocabulary.load(args.vocabulary or run.file("vocabulary"))
     model = Model.load(args.model or run.file("model"))
     vectors = args.vectors or (run.file("vectors") if run else None)
-    inference = config["inference"]
-    given = {name: getattr(args, name) for name in ("solver", "iterations", "tolerance", "energy")}
-    options = {name: inference[name] if value is None else value for name, value in given.items()}
+    given = {name: value for name, value in vars(args).items() if value is not None}
     punctuation = config["scoring"]["punctuation"] if args.punctuation is None else args.punctuation
     settings = Settings(
-        Options(**options),
-        inference["batch_tokens"],
+        make(InferenceSettings, {**config["inference"], **given}, flag),
         punctuation=punctuation,
         pretrained=config["model"]["pretrained"] if run else bool(model.frozen.any()),
     )

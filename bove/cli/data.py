@@ -117,15 +117,10 @@ def register_vocabulary(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--min-words", type=int, required=True, help="least count of a word form")
     parser.add_argument("--min-tags", type=int, required=True, help="least count of a tag")
     parser.add_argument("--min-relations", type=int, required=True, help="least count of a relation")
-    parser.add_argument(
-        "--no-numbers", dest="numbers", action="store_false", help="do not replace numbers by NB"
-    )
-    parser.add_argument(
-        "--no-punctuation",
-        dest="punctuation",
-        action="store_false",
-        help="do not replace punctuation by PUNCT",
-    )
+    for name, word in (("--numbers", "NB"), ("--punctuation", "PUNCT")):
+        parser.add_argument(
+            name, action=argparse.BooleanOptionalAction, default=True, help=f"replace {name[2:]} by {word}"
+        )
     parser.add_argument(
         "--lookup",
         nargs="+",

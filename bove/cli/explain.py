@@ -120,8 +120,13 @@ def check_treebank(corpus: GraphCorpus, sentences: Sequence[Sentence], path: Pat
 
 def _identity(embedder, graphs) -> dict[str, str]:
     """What the vectors depend on."""
-    options = json.dumps(asdict(embedder.settings.options), sort_keys=True)
-    return {"inference": options, "graphs_sha256": sha256(graphs), "model_hash": embedder.model.hash}
+    settings = asdict(embedder.settings.inference)
+    del settings["batch_tokens"]  # makes no difference to a vector
+    return {
+        "inference": json.dumps(settings, sort_keys=True),
+        "graphs_sha256": sha256(graphs),
+        "model_hash": embedder.model.hash,
+    }
 
 
 def _kept(cache, identity) -> Bags | None:
@@ -144,8 +149,8 @@ def _can_write(path: Path) -> bool:
 
 
 def _infer(embedder: Embedder, corpus, graphs, file, identity, threads) -> None:
-    model, settings = embedder.model, embedder.settings
-    infer = Inference(model, "bove", settings.options).solver(corpus, str(graphs))
+    model, settings = embedder.model, embedder.settings.inference
+    infer = Inference(model, "bove", settings).solver(corpus, str(graphs))
     first, index = corpus.distinct()
     # a treebank may give an id twice, so its sentences are numbered
     numbers = [str(s) for s in range(corpus.n_graphs)]

@@ -4,6 +4,7 @@ import argparse
 import csv
 import json
 import logging
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +12,14 @@ import numpy as np
 from bove import __version__
 from bove.bags.shards import REPORT, Layout, ShardWriter, read_shard
 from bove.bags.store import Bags, BagWriter
-from bove.cli.common import Progress, count_kept, kept_tokens, log_left_out
+from bove.cli.common import Progress, add_settings, count_kept, flag, kept_tokens, log_left_out
 from bove.errors import BoveError
 from bove.evaluate.comparisons import by_length, compare_bags, summarise_bags
 from bove.factor.graphs import GraphCorpus
-from bove.factor.inference import SOLVERS, Inference, Options, infer_batches
+from bove.factor.inference import Inference, infer_batches
 from bove.factor.model import Model
 from bove.factor.parallel import Batch, Workers, plan_batches
+from bove.factor.settings import InferenceSettings, make
 from bove.files import atomic_write, sha256
 from bove.text.conll import read_sentences
 from bove.text.graphs import load_graphs
@@ -28,8 +30,8 @@ from bove.text.vocabulary import Vocabulary
 log = logging.getLogger("bove")
 NEEDS = {
     "word-vectors": ("vectors", "vocabulary", "sentences"),
-    "properties-only": ("model", "graphs", "batch_tokens"),
-    "bove": ("model", "graphs", "batch_tokens", "solver", "iterations", "tolerance", "energy"),
+    "properties-only": ("model", "graphs"),
+    "bove": ("model", "graphs"),
 }
 
 
@@ -38,15 +40,7 @@ def register_infer(parser: argparse.ArgumentParser) -> None:
     add("--system", choices=tuple(NEEDS), required=True, help="what makes the vectors")
     add("--model", metavar="FILE", help="model.safetensors")
     add("--graphs", metavar="FILE", help="graphs to embed")
-    add("--solver", choices=SOLVERS, help="how the fixed point is found")
-    add("--iterations", type=int, help="most iterations")
-    add(
-        "--tolerance",
-        type=float,
-        help="stop where no token vector changes by more than this share (0: never)",
-    )
-    add("--energy", type=float, help="share of each relation's energy that its factors keep (fixed-point)")
-    add("--batch-tokens", type=int, help="tokens in a batch")
+    add_settings(parser, InferenceSettings)
     add("--vectors", metavar="FILE", help="word-vectors: the vectors")
     add("--vocabulary", metavar="FILE", help="word-vectors: how words are looked up")
     add(
@@ -70,7 +64,7 @@ def run_infer(args: argparse.Namespace) -> None:
     needs = dict.fromkeys(NEEDS[args.system] + (() if args.punctuation else ("sentences",)))
     missing = [name for name in needs if getattr(args, name) is None]
     if missing:
-        flags = ", ".join(f"--{name.replace('_', '-')}" for name in missing)
+        flags = ", ".join(map(flag, missing))
         given = f"--system {args.system}" + ("" if args.punctuation else " --no-punctuation")
         raise BoveError(f"{given} needs {flags}")
     if args.shard and args.system == "word-vectors":
@@ -125,24 +119,22 @@ def _check_ids(where, ids) -> None:
 
 
 def _infer(args) -> None:
+    settings = make(InferenceSettings, vars(args), flag)
     shard = read_shard(args.shard) if args.shard else None
     model, corpus = Model.load(args.model), load_graphs(args.graphs)
     model.check(corpus, args.graphs)
     _check_ids(args.graphs, corpus.ids)
-    options = None
-    if args.system == "bove":
-        options = Options(args.solver, args.iterations, args.tolerance, args.energy)
-    inference = Inference(model, args.system, options)
+    inference = Inference(model, args.system, settings)
     if args.system == "bove" and inference.factors is not None:
         ranks = inference.factors.ranks
         log.info("relations: %d of %d singular values kept", ranks.sum(), len(ranks) * model.rank)
     infer = inference.solver(corpus, args.graphs)
     layout, kept = bag_layout(args, corpus)
-    plan = plan_batches(corpus.lengths[layout.first], args.batch_tokens)
+    plan = plan_batches(corpus.lengths[layout.first], settings.batch_tokens)
     used, change = np.zeros(len(layout.first), np.int64), np.zeros(len(layout.first))
     if shard:
         plan = plan[shard[0] - 1 :: shard[1]]
-        made_by = (model.rank, args.system, model.hash, _settings(args))
+        made_by = (model.rank, args.system, model.hash, _common(settings))
         writer = ShardWriter(args.output, layout, shard, plan, *made_by)
     else:
         writer = layout.writer(args.output, model.rank, args.system, model.hash)
@@ -175,9 +167,9 @@ def bag_layout(args: argparse.Namespace, corpus: GraphCorpus) -> tuple[Layout, n
     return Layout.of(corpus.ids, first, index, count_kept(corpus, kept), kept, sha256(args.graphs)), kept
 
 
-def _settings(args) -> dict[str, str]:
-    """What of the command all shards of a whole have in common, as the files say it."""
-    return {"bove": __version__} | {name: str(getattr(args, name)) for name in NEEDS["bove"][2:]}
+def _common(settings: InferenceSettings) -> dict[str, str]:
+    """What all shards of a whole have in common, as their files say it."""
+    return {"bove": __version__} | {name: str(value) for name, value in asdict(settings).items()}
 
 
 def _report(args, corpus, index, used, change, rate, rows=None) -> None:
@@ -249,13 +241,13 @@ def run_gather_bags(args: argparse.Namespace) -> None:
 def register_compress(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--model", required=True, metavar="FILE", help="model.safetensors")
-    add("--energy", type=float, required=True, help="share of each relation's squared norm to keep (0 to 1)")
+    add_settings(parser, InferenceSettings, ["energy"])
     add("--output", required=True, metavar="FILE", help="compressed model to write")
 
 
 def run_compress(args: argparse.Namespace) -> None:
     model = Model.load(args.model)
-    small = model.compress(args.energy)
+    small = model.compress(make(InferenceSettings, vars(args), flag).energy)
     small.save(args.output)
     ranks = small.relations.ranks
     log.info("%d of %d singular values kept", ranks.sum(), len(ranks) * model.rank)

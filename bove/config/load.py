@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import yaml
 
 from bove.errors import BoveError, finite, similar
+from bove.factor.settings import BLOCKS, json_schema, own_fields
 from bove.files import atomic_write, check_encoding, read_lines
 from bove.text.pairs import check_dataset
 
@@ -118,8 +119,19 @@ def parse(text: str, where: str) -> Any:
 
 @cache
 def load_schema() -> dict:
-    """The schema of the configuration."""
-    return yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+    """The schema of the configuration, its settings filled in."""
+    return _with_settings(yaml.safe_load(SCHEMA.read_text(encoding="utf-8")))
+
+
+def _with_settings(tree: dict) -> dict:
+    """A schema whose properties that are named as classes of settings are replaced by the classes' fields."""
+    found: dict = {}
+    for key, child in tree.items():
+        if key in BLOCKS:
+            found |= {name: json_schema(one) for name, one in own_fields(BLOCKS[key]).items()}
+        else:
+            found[key] = _with_settings(child) if isinstance(child, dict) else child
+    return found
 
 
 def load(files: Iterable[Path], assignments: Iterable[str] = ()) -> dict:

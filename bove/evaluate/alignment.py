@@ -11,8 +11,11 @@ is no mean there and may be large.
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+
+from bove.errors import BoveError
 
 # Scores that differ by rounding alone must tie, whatever the order of summation: average precision jumps
 # where a tie breaks. The vectors are single precision, so 12 decimals lose nothing.
@@ -49,23 +52,60 @@ def unit_rows(bag: np.ndarray) -> np.ndarray:
     return bag / np.where(norms > 0, norms, 1)[:, None]
 
 
-def entailment_score(first: np.ndarray, second: np.ndarray) -> float:
+def bag_of(bag: Any, rank: int | None = None) -> np.ndarray:
+    """A bag [n, r] as an array; of any width where the rank is None.
+
+    Raises:
+        BoveError: not a table of finite numbers, or one of another width than the rank.
+    """
+    try:
+        array = np.asarray(bag)
+    except ValueError:  # rows of different lengths
+        array = np.empty(0)
+    if array.ndim != 2 or array.dtype.kind not in "fiu" or not np.isfinite(array).all():
+        raise BoveError(
+            "not a bag: give an array of finite numbers with one row per node, as transform returns"
+        )
+    if rank is not None and array.shape[1] != rank:
+        raise BoveError(f"a bag of vectors of {array.shape[1]} dimensions, but the model has rank {rank}")
+    return array
+
+
+def entailment_score(first: Any, second: Any) -> float:
     """SNLI(S1, S2), how well the first bag entails the second; 0 where either is empty.
 
-    Args:
-        first, second: [n, r] and [m, r] bags.
-    """
-    forward, _ = _directions(unit_rows(first), unit_rows(second))
-    return _rounded(forward)
-
-
-def similarity_score(first: np.ndarray, second: np.ndarray) -> float:
-    """STS(S1, S2), the same in either order; 0 where a bag is empty or the sum not positive.
+    The mean over the second bag's vectors of the largest cosine with one of the first's.
 
     Args:
         first, second: [n, r] and [m, r] bags.
+
+    Raises:
+        BoveError: not a bag, or bags of different widths.
     """
-    return _rounded(_harmonic_mean(*_directions(unit_rows(first), unit_rows(second))))
+    return _rounded(_directions(*_units(first, second))[0])
+
+
+def similarity_score(first: Any, second: Any) -> float:
+    """STS(S1, S2), the harmonic mean of both directions of `entailment_score`, the same in either order.
+
+    It is 0 where a bag is empty or the sum of both directions is not positive.
+
+    Args:
+        first, second: [n, r] and [m, r] bags.
+
+    Raises:
+        BoveError: not a bag, or bags of different widths.
+    """
+    return _rounded(_harmonic_mean(*_directions(*_units(first, second))))
+
+
+def _units(first: Any, second: Any) -> tuple[np.ndarray, np.ndarray]:
+    bags = bag_of(first), bag_of(second)
+    if all(map(len, bags)) and bags[0].shape[1] != bags[1].shape[1]:
+        raise BoveError(
+            f"bags of vectors of {bags[0].shape[1]} and of {bags[1].shape[1]} dimensions; use one model"
+        )
+    return unit_rows(bags[0]), unit_rows(bags[1])
 
 
 def score_pairs(

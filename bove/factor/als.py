@@ -21,29 +21,8 @@ from bove.factor.model import compress
 from bove.factor.objective import Groups, terms
 from bove.factor.parallel import Peers, Workers, make_batches
 from bove.factor.penalties import p_step_l1, r_step_proximal, r_step_shrink
+from bove.factor.settings import AlsSettings
 from bove.factor.steps import EStep, RStep, gram, p_step, r_step
-
-
-@dataclass(frozen=True)
-class AlsSettings:
-    """What training needs to know; the meaning of each is in the configuration's schema."""
-
-    alpha: float
-    lambda_P: float
-    lambda_R: float
-    lambda_E: float
-    max_rounds: int
-    tolerance: float
-    restart_every: int
-    restart_iterations: int
-    e_step: str
-    e_tolerance: float
-    e_energy: float
-    r_tolerance: float
-    r_iterations: int
-    batch_tokens: int
-    p_penalty: str = "l2"
-    r_penalty: str = "l2"
 
 
 @dataclass(frozen=True)
@@ -138,7 +117,7 @@ class AlsTrainer:
         row |= terms(
             P=P, R=solved.R, WE=WE, G=G, B=solved.B, AR=solved.AR, nnz_W=self.nnz_W, nnz_X=self.nnz_X,
             groups=self.groups, alpha=s.alpha, lambda_P=s.lambda_P, lambda_R=s.lambda_R,
-            lambda_E=s.lambda_E, p_penalty=s.p_penalty, r_penalty=s.r_penalty,
+            lambda_E=s.lambda_E, penalty_P=s.penalty_P, penalty_R=s.penalty_R,
         )  # fmt: skip
         row |= {"r_iterations": solved.iterations, "r_residual": solved.residual}
         row |= {"p_iterations": p_iterations, "p_residual": p_residual}
@@ -164,7 +143,7 @@ class AlsTrainer:
     def _p_step(self, WE, G, P, workers) -> tuple[np.ndarray, int, float]:
         """P with the iterations and the residual it took (none where it has a closed form)."""
         lambda_P = self.settings.lambda_P
-        if self.settings.p_penalty == "l1":
+        if self.settings.penalty_P == "l1":
             return p_step_l1(WE, G, lambda_P, P, self.frozen, workers)
         return p_step(WE, G, lambda_P, P, self.frozen), 0, 0.0
 
@@ -174,11 +153,11 @@ class AlsTrainer:
             return RStep(*np.zeros((3, *R0.shape), R0.dtype))
         ridge = s.lambda_R / s.alpha
         stop = {"tolerance": s.r_tolerance, "max_iterations": s.r_iterations, "R0": R0}
-        if s.r_penalty == "l2":
+        if s.penalty_R == "l2":
             return r_step(E, G, self.corpus, self.batches, workers, ridge=ridge, **stop)
-        if s.r_penalty == "nuclear-shrink":
+        if s.penalty_R == "nuclear-shrink":
             return r_step_shrink(E, G, self.corpus, self.batches, workers, strength=ridge / 2, **stop)
-        kind = s.r_penalty
+        kind = s.penalty_R
         return r_step_proximal(E, self.corpus, self.batches, workers, strength=ridge / 2, kind=kind, **stop)
 
     def _e_step(self, state: AlsState, workers: Workers, restart: bool) -> np.ndarray:

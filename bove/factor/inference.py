@@ -13,7 +13,6 @@ back to the averaged step. So does a graph that ends so far from E¹ = WᵀP D�
     L_s(E) <= L_s(0)  needs  lambda_E ‖E − E¹‖² <= ‖E − E¹‖²_D <= alpha nnz(X_s) + ‖E¹‖²_D.
 """
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
@@ -24,33 +23,16 @@ from bove.errors import BoveError
 from bove.factor.graphs import GraphCorpus
 from bove.factor.model import LowRank, Model, compress
 from bove.factor.parallel import Batch, Space, Workers, make_batches
+from bove.factor.settings import InferenceSettings
 from bove.factor.steps import EStep, solve_spd
 
 # `properties-only` is the first step of `bove`: E without relations
 SYSTEMS = ("properties-only", "bove")
-SOLVERS = ("fixed-point", "averaged")
 # a graph is stuck where a step at damping w shrinks its change by less than this share of w
 LEAST_GAIN = 0.1
 LEAST_DAMPING = 1 / 16
 
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True)
-class Options:
-    """How bags are inferred.
-
-    Attributes:
-        solver: one of SOLVERS.
-        iterations: the most of them.
-        tolerance: a graph is done where no token vector changes by more than this share; 0 never.
-        energy: share of each relation's energy that its factors keep (fixed-point).
-    """
-
-    solver: str
-    iterations: int
-    tolerance: float
-    energy: float
 
 
 @dataclass(frozen=True)
@@ -67,31 +49,22 @@ class Inference:
 
     Args:
         system: one of SYSTEMS.
-        options: of `bove`; the other system has none.
+        settings: of `bove`; the other system takes `batch_tokens` alone.
 
     Attributes:
         factors: R's factors, where the solver runs on these; else None.
-
-    Raises:
-        BoveError: an energy that is not above 0 and at most 1, fewer iterations than one, or a tolerance
-            that is not a number of at least 0.
     """
 
-    def __init__(self, model: Model, system: str, options: Options | None = None):
-        self.model, self.system, self.options = model, system, options
+    def __init__(self, model: Model, system: str, settings: InferenceSettings):
+        self.model, self.system, self.settings = model, system, settings
         self.factors: LowRank | None = None
+        self._stop = {"iterations": settings.iterations, "tolerance": settings.tolerance}
         if system == "properties-only":
             self.factors = compress(np.zeros((0, model.rank, model.rank), model.properties.dtype), 1)
             self._stop = {"iterations": 1, "tolerance": 0.0}
-            return
-        if options.iterations < 1:
-            raise BoveError(f"{options.iterations} iterations of inference: must be at least 1")
-        if not 0 <= options.tolerance < math.inf:
-            raise BoveError(f"tolerance {options.tolerance} of inference: must be a number of at least 0")
-        self._stop = {"iterations": options.iterations, "tolerance": options.tolerance}
-        if options.solver == "fixed-point":
-            whole = options.energy >= 1 and isinstance(model.relations, LowRank)
-            self.factors = model.relations if whole else model.compress(options.energy).relations
+        elif settings.solver == "fixed-point":
+            whole = settings.energy >= 1 and isinstance(model.relations, LowRank)
+            self.factors = model.relations if whole else model.compress(settings.energy).relations
 
     def solver(self, corpus: GraphCorpus, name: str) -> Callable[[Batch], Inferred]:
         """A function from a batch of the corpus (called `name` in messages) to its bags.
@@ -122,18 +95,12 @@ class Inference:
         return lambda batch: _finite(solver.infer(batch, **stop), batch)
 
     def tokens(
-        self,
-        corpus: GraphCorpus,
-        name: str,
-        batch_tokens: int,
-        threads: int = 1,
-        graphs: np.ndarray | None = None,
+        self, corpus: GraphCorpus, name: str, threads: int = 1, graphs: np.ndarray | None = None
     ) -> np.ndarray:
         """[T, r] the token vectors of a corpus, or of some of its graphs; those of the others are 0.
 
         Args:
             name: what messages call the corpus.
-            batch_tokens: tokens worked on at once.
 
         Raises:
             BoveError: as `solver` does.
@@ -141,7 +108,7 @@ class Inference:
         infer, dtype = self.solver(corpus, name), self.model.properties.dtype
         E = np.zeros((corpus.n_tokens, self.model.rank), dtype)
         with Workers(threads) as workers:
-            batches = make_batches(corpus, batch_tokens, dtype, graphs)
+            batches = make_batches(corpus, self.settings.batch_tokens, dtype, graphs)
             return infer_tokens(lambda batch: infer(batch).E, batches, E, workers)
 
 

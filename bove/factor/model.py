@@ -136,12 +136,7 @@ class Model:
         return self.relations.dense() if isinstance(self.relations, LowRank) else self.relations
 
     def compress(self, energy: float) -> "Model":
-        """The model with each relation's factors that keep `energy` (0 to 1) of its squared norm.
-
-        Raises BoveError where `energy` is not above 0 and at most 1.
-        """
-        if not 0 < energy <= 1:
-            raise BoveError(f"energy {energy}: must be above 0 and at most 1")
+        """The model with the factors of each relation that keep `energy` (0 to 1) of its squared norm."""
         return replace(self, relations=compress(self.dense_relations(), energy))
 
     @cached_property

@@ -24,7 +24,7 @@ Groups = Mapping[str, slice]
 
 def terms(
     *, P, R, WE, G, B, AR, nnz_W, nnz_X, groups: Groups, alpha, lambda_P, lambda_R, lambda_E,
-    p_penalty="l2", r_penalty="l2",
+    penalty_P="l2", penalty_R="l2",
 ) -> dict[str, float]:  # fmt: skip
     """L by term from the sums that the steps have at hand.
 
@@ -33,7 +33,7 @@ def terms(
         B, AR: [d, r, r] Σ e_i e_jᵀ and Σ_s G_s R_k G_s.
         nnz_W: [c] tokens that have each property. nnz_X: [d] arcs of each relation.
         groups: rows of P that form one term each (words, tags).
-        p_penalty, r_penalty: what lambda_P and lambda_R weigh, see `bove.factor.penalties`.
+        penalty_P, penalty_R: what lambda_P and lambda_R weigh, see `bove.factor.penalties`.
 
     Returns:
         One term per property group, `relation:<k>` (weighted by alpha), the penalties, `total`.
@@ -45,8 +45,8 @@ def terms(
     for k in range(len(R)):
         r = R[k].astype(np.float64)
         out[f"relation:{k}"] = alpha * (nnz_X[k] - 2 * np.vdot(r, B[k]) + np.vdot(r, AR[k]))
-    out["lambda_P"] = lambda_P * value(P, p_penalty)
-    out["lambda_R"] = lambda_R * value(R, r_penalty)
+    out["lambda_P"] = lambda_P * value(P, penalty_P)
+    out["lambda_R"] = lambda_R * value(R, penalty_R)
     out["lambda_E"] = lambda_E * float(np.trace(G))
     out = {name: float(term) for name, term in out.items()}
     return out | {"total": sum(out.values())}
@@ -58,7 +58,7 @@ def objective(
     """L by term of any P [c, r], R [d, r, r] and token vectors E [T, r].
 
     Args:
-        weights: groups, alpha, lambda_P, lambda_R, lambda_E, p_penalty and r_penalty, as of `terms`.
+        weights: groups, alpha, lambda_P, lambda_R, lambda_E, penalty_P and penalty_R, as of `terms`.
     """
     batches = list(make_batches(corpus, batch_tokens, E.dtype))
     W = corpus.property_matrix(E.dtype)

@@ -33,12 +33,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 from scipy.linalg import eigh
 
-from bove.errors import BoveError, check_finite
+from bove.errors import check_finite
 from bove.factor.graphs import GraphCorpus
 from bove.factor.parallel import Batch, Workers
 from bove.factor.steps import RStep, apply, r_step, right_hand_side
 
-PENALTIES = {"P": ("l2", "l1"), "R": ("l2", "l1", "nuclear", "nuclear-shrink")}
 NUCLEAR = ("nuclear", "nuclear-shrink")
 P_TOLERANCE = 1e-4
 P_ITERATIONS = 1000
@@ -46,14 +45,6 @@ P_BLOCK = 4096
 # the bound on A's largest eigenvalue is good enough within this factor
 BOUND_SLACK = 1.05
 BOUND_ITERATIONS = 30
-
-
-def check_penalty(factor: str, kind: str, name: str) -> None:
-    """Raise BoveError where `kind` is no penalty for the factor ("P" or "R"); `name` is who set it."""
-    allowed = PENALTIES[factor]
-    if kind not in allowed:
-        listed = f"{', '.join(allowed[:-1])} or {allowed[-1]}"
-        raise BoveError(f"{name} {kind}: no penalty for {factor}; choose {listed}")
 
 
 def value(X: np.ndarray, kind: str) -> float:

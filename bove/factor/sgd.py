@@ -1,26 +1,33 @@
-"""Training by stochastic gradient descent: mini-batches of sentences, AdaGrad, sampled zeros.
+"""Training by stochastic gradient descent: mini-batches of sentences, AdaGrad, negative samples.
 
-An update sees all observed cells of some sentences and a few of their zeros (see `bove.factor.sampling`):
+The loss of a mini-batch with tokens S, of the corpus' T tokens:
 
-    Σ w (target − p_c · e_t)² + alpha Σ w (target − e_i R_k e_j)² + lambda_E ||E||²
-        + share (lambda_P ||P||² + lambda_R ||R||²)
+    L_S = Σ w_tc (W_ct − p_c · e_t)²  +  alpha Σ w_kij (X_kij − e_i R_k e_jᵀ)²
+        + lambda_E Σ ‖e_t‖²  +  |S| / T (lambda_P ‖P‖² + lambda_R ‖R‖²)
 
-over the cells of the sample, the batch's rows of E, and the batch's share of the corpus' tokens; frozen rows
-of P take no part in the penalty. With unbiased weights its expectation, summed over an epoch, is L (less
-the constant penalty of the frozen rows), and so is its gradient's.
+The sums run over all observed cells of its sentences, where w = 1, and over `negatives` zeros for each of
+them (m below), drawn as `bove.factor.sampling` says. A zero weighs
 
-So it is with the l2 penalty. The others have no gradient where it matters: such a penalty leaves the sum
-above, and a proximal step follows the update instead (see `bove.factor.adagrad`).
+    w = negative_weight                      by default 1, the contrastive loss
+
+or, where negative_weight is `unbiased`, the number of its zero cells over the number drawn:
+
+    w = (c − n_t) / (m max(n_t, 1))          for a token with n_t of the c properties
+    w = (d n² − a) / (m max(a, 1))           for a sentence of n tokens with a arcs, under d relations
+
+so that the expectation of L_S, summed over an epoch, is L without the constant penalty of the frozen rows of
+P, which are left out; and so is its gradient's. Penalties other than l2 are left out too: a proximal step
+follows the update instead.
 
 AdaGrad's steps are as long as the learning rate whatever the size of a gradient, and P, R and E live on
 scales that differ by orders of magnitude. The learning rate is therefore a share of each factor's own
 scale: the root mean square of the start of P and of E, and of the first preconditioned step of the R-step
 for R, which itself starts at 0. (Under l1 and nuclear it is the step without a penalty, times the share of
-||Σ e_i e_jᵀ|| that the proximal operator leaves: within three times the size of the solution, where a ridge
+‖Σ e_i e_jᵀ‖ that the proximal operator leaves: within three times the size of the solution, where a ridge
 of lambda_R is far off.) E starts at the first step of inference, WᵀP (PᵀP + lambda_E I)⁻¹.
 
 Memory: E and P, R with a second array each for AdaGrad (none for R under a nuclear penalty). E's state is
-one number a token, so a million tokens of rank 300 take 1.2 GB in float32 and their state 4 MB; all of it
+one number per token, so a million tokens of rank 300 take 1.2 GB in float32 and their state 4 MB; all of it
 stays in the memory of the device, and an update touches the rows of its own sentences alone.
 """
 
@@ -39,39 +46,28 @@ from bove.factor.objective import Groups, objective
 from bove.factor.parallel import Workers, make_batches
 from bove.factor.penalties import NUCLEAR, prox
 from bove.factor.sampling import Sample, Sampler, split_graphs
+from bove.factor.settings import SgdSettings
 from bove.factor.steps import EStep, Preconditioner, gram, right_hand_side, solve_spd
 
-# AdaGrad's updates of one factor, and the proximal steps that follow them where its penalty has a kink.
-#
-# A step goes from X down the gradient g of the sampled loss, and from there to the minimiser of the penalty
-# in the metric of the step:
-#
-#     X ← argmin over Z of  ½ Σ (Z − X + η g)² / η + share · strength · penalty(Z),     η = rate / (√state +
-# ε)
-#
-# where state sums up the squares of the gradients so far.
-#
-#     l2        lies in the sampled loss, so nothing follows the step. η is of each coordinate.
-#     l1        η is of each coordinate; the minimiser lowers each |x| by share · strength · η, and is
-# exact.
-#     nuclear   with an η for each coordinate there is no closed form. So η is one number for each slice,
-# from
-#               the mean square of its gradient, and the minimiser lowers each singular value by
-#               share · strength · η. Since that takes an SVD of every slice, it is done once in
-#               `NUCLEAR_EVERY` updates and at the end of an epoch, with all that has come due in between.
-#     nuclear-shrink   as nuclear: it is that operator which both apply.
-#
-# What an η belongs to that has had no gradient yet (its state is 0) would move without bound, and waits. At
-# the
-# end of an epoch no observed cell has asked for it, so that its minimiser is 0 and it becomes 0.
-
 EPSILON = 1e-10
-# an SVD of every slice costs more than an update; its strength is summed up until it is due
+# an SVD of every slice costs more than an update, so the nuclear penalty acts once in so many updates
 NUCLEAR_EVERY = 10
+# a sampled loss above this multiple of the first batch's counts as growing without bound
+GROWTH = 10.0
+# inference of held-out sentences: enough to rank epochs, not to settle the last token
+HELD_OUT_ITERATIONS = 4
+BATCH_TOKENS = 4096
 
 
 class AdaGrad:
-    """A step size for each coordinate; what is penalised is in the gradient.
+    """AdaGrad's updates of one factor: down its gradient g, then to the minimiser of its penalty.
+
+        X ← argmin over Z of  ½ Σ (Z − X + η g)² / η + share · strength · penalty(Z),
+        η = rate / (√state + ε),  state = Σ g² so far
+
+    This class is for l2, which is in the gradient, so that nothing follows the step; η is per coordinate. An
+    η without a gradient so far (its state is 0) would move Z without bound, so it waits. At the end of an
+    epoch no observed cell has asked for it: its minimiser is 0, and it becomes 0.
 
     Args:
         X: the factor, or one of its shape. rate: the learning rate. strength: lambda of the penalty.
@@ -95,7 +91,7 @@ class AdaGrad:
 
 
 class SparseAdaGrad(AdaGrad):
-    """The l1 penalty: a proximal step after each update."""
+    """The l1 penalty: each |x| is lowered by share · strength · η after each update, which is exact."""
 
     def step(self, X, gradient, share):
         super().step(X, gradient, share)
@@ -109,7 +105,11 @@ class SparseAdaGrad(AdaGrad):
 
 
 class LowRankAdaGrad(AdaGrad):
-    """The nuclear penalty of X [d, r, r]: a step size for each slice, proximal steps now and then."""
+    """Both nuclear penalties of X [d, r, r]: proximal steps now and then, with all that has come due.
+
+    There is no closed form with an η per coordinate. So η is one number per slice, from the mean square of
+    its gradient, and each singular value is lowered by share · strength · η.
+    """
 
     def __init__(self, X, rate, strength):
         super().__init__(X[:, 0, 0], rate, strength)
@@ -175,63 +175,8 @@ def scale(array: np.ndarray) -> float:
     return size if 0 < size < math.inf else 1.0
 
 
-# Training by stochastic gradient descent: mini-batches of sentences, AdaGrad, sampled zeros.
-#
-# An update sees all observed cells of some sentences and a few of their zeros (see `bove.factor.sampling`):
-#
-#     Σ w (target − p_c · e_t)² + alpha Σ w (target − e_i R_k e_j)² + lambda_E ||E||²
-#         + share (lambda_P ||P||² + lambda_R ||R||²)
-#
-# over the cells of the sample, the batch's rows of E, and the batch's share of the corpus' tokens; frozen
-# rows
-# of P take no part in the penalty. With unbiased weights its expectation, summed over an epoch, is L (less
-# the constant penalty of the frozen rows), and so is its gradient's.
-#
-# So it is with the l2 penalty. The others have no gradient where it matters: such a penalty leaves the sum
-# above, and a proximal step follows the update instead (see `bove.factor.adagrad`).
-#
-# AdaGrad's steps are as long as the learning rate whatever the size of a gradient, and P, R and E live on
-# scales that differ by orders of magnitude. The learning rate is therefore a share of each factor's own
-# scale: the root mean square of the start of P and of E, and of the first preconditioned step of the R-step
-# for R, which itself starts at 0. (Under l1 and nuclear it is the step without a penalty, times the share
-# of
-# ||Σ e_i e_jᵀ|| that the proximal operator leaves: within three times the size of the solution, where a
-# ridge
-# of lambda_R is far off.) E starts at the first step of inference, WᵀP (PᵀP + lambda_E I)⁻¹.
-#
-# Memory: E and P, R with a second array each for AdaGrad (none for R under a nuclear penalty). E's state is
-# one number a token, so a million tokens of rank 300 take 1.2 GB in float32 and their state 4 MB; all of it
-# stays in the memory of the device, and an update touches the rows of its own sentences alone.
-
-# a sampled loss above this multiple of the first batch's counts as growing without bound
-GROWTH = 10.0
-# inference of held-out sentences: enough to rank epochs, not to settle the last token
-HELD_OUT_ITERATIONS = 4
-BATCH_TOKENS = 4096
-
-
 class Diverged(BoveError):
     """The learning rate is too high: the loss grew without bound or stopped being a number."""
-
-
-@dataclass(frozen=True)
-class SgdSettings:
-    """What training needs to know; the meaning of each is in the configuration's schema."""
-
-    alpha: float
-    lambda_P: float
-    lambda_R: float
-    lambda_E: float
-    learning_rate: float
-    epochs: int
-    batch_sentences: int
-    negatives: int
-    negative_weight: float | str
-    patience: int
-    held_out: float
-    device: str
-    p_penalty: str = "l2"
-    r_penalty: str = "l2"
 
 
 @dataclass(frozen=True)
@@ -266,11 +211,11 @@ def sampled_loss(P, R, E, free, sample: Sample, settings: SgdSettings) -> torch.
     token, column = (_index(part, E) for part in sample.properties.index)
     scores = (E.index_select(0, token) * P.index_select(0, column)).sum(1)
     loss = _squares(sample.properties, scores) + s.lambda_E * E.square().sum()
-    if s.p_penalty == "l2":
+    if s.penalty_P == "l2":
         loss = loss + sample.share * s.lambda_P * P[free].square().sum()
     if len(sample.relations.target):
         loss = loss + s.alpha * _squares(sample.relations, _relation_scores(R, E, sample.relations.index))
-    if s.r_penalty == "l2":
+    if s.penalty_R == "l2":
         loss = loss + sample.share * s.lambda_R * R.square().sum()
     return loss
 
@@ -340,17 +285,17 @@ class SgdTrainer:
             G = gram(E, workers)
             ridge = s.lambda_R / s.alpha if s.alpha else 1.0
             B = right_hand_side(E, corpus, workers)
-            smooth = s.r_penalty == "l2"
+            smooth = s.penalty_R == "l2"
             step = Preconditioner(E, G, corpus.token_offsets, ridge if smooth else 0.0)(B)
-            step *= 1.0 if smooth else share_left(B, ridge / 2, s.r_penalty)
+            step *= 1.0 if smooth else share_left(B, ridge / 2, s.penalty_R)
         scales = scale(P[~frozen]), scale(step), scale(E)
         self.rate_P, self.rate_R, self.rate_E = (s.learning_rate * size for size in scales)
         self.free = torch.as_tensor(np.flatnonzero(~frozen), device=self.device)
         self.P, self.R, self.E = (
             torch.tensor(value, device=self.device) for value in (P, np.zeros(step.shape, P.dtype), E)
         )
-        self.updates_P = updates(self.P[self.free], self.rate_P, s.lambda_P, s.p_penalty)
-        self.updates_R = updates(self.R, self.rate_R, s.lambda_R, s.r_penalty)
+        self.updates_P = updates(self.P[self.free], self.rate_P, s.lambda_P, s.penalty_P)
+        self.updates_R = updates(self.R, self.rate_R, s.lambda_R, s.penalty_R)
         self.updates_E = RowAdaGrad(self.E, self.rate_E)
 
     def epochs(self) -> Iterator[Epoch]:
@@ -413,7 +358,7 @@ class SgdTrainer:
         with np.errstate(over="ignore", invalid="ignore"):
             row |= objective(
                 self.training, P, R, E, lambda_P=s.lambda_P, lambda_R=s.lambda_R,
-                p_penalty=s.p_penalty, r_penalty=s.r_penalty, batch_tokens=BATCH_TOKENS, **weights,
+                penalty_P=s.penalty_P, penalty_R=s.penalty_R, batch_tokens=BATCH_TOKENS, **weights,
             )  # fmt: skip
             if not math.isfinite(row["total"]):
                 self._diverged(number, "is not finite")

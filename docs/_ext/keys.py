@@ -10,8 +10,9 @@ from pathlib import Path
 
 import yaml
 
+from bove.config.load import load_schema
+
 ROOT = Path(__file__).resolve().parent.parent.parent
-SCHEMA = ROOT / "bove" / "config" / "config.schema.yaml"
 MANUAL = ROOT / "config" / "README.md"
 START = "\n# Every key\n\n"
 
@@ -48,7 +49,7 @@ def rows(schema: dict, section: bool) -> Iterator[str]:
 def table() -> str:
     """All sections in Markdown, a heading and a table each; that of the whole has no heading."""
     parts = []
-    for path, schema in sections(yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))):
+    for path, schema in sections(load_schema()):
         if path:
             name = path[0] if path[1:] == ("*",) else ".".join(path)
             parts.append(f"## {name}\n\n{_text(schema)}\n")

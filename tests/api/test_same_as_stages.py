@@ -22,12 +22,8 @@ ALS = COMMON | {
     "batch_tokens": 64,
 }  # fmt: skip
 SGD = COMMON | {
-    "trainer": "sgd", "learning_rate": 0.5, "epochs": 4, "batch_graphs": 8, "negatives": 3,
+    "trainer": "sgd", "learning_rate": 0.5, "epochs": 4, "batch_sentences": 8, "negatives": 3,
     "negative_weight": 1.0, "patience": 2, "held_out": 0.2, "device": "cpu",
-}  # fmt: skip
-FLAGS = {
-    "random_state": "seed", "penalty_P": "p-penalty", "penalty_R": "r-penalty",
-    "batch_graphs": "batch-sentences",
 }  # fmt: skip
 
 
@@ -40,7 +36,8 @@ def folder(tmp_path_factory):
     rows = rng.standard_normal((4, 6)).astype(np.float32)
     write_vectors(folder / "v", [([b"dog", b"sees", b"cat", b"lynx"], rows)], {})
     for name, settings in (("als", ALS), ("sgd", SGD)):
-        given = {FLAGS.get(key, key): value for key, value in settings.items() if key != "trainer"}
+        given = {key: value for key, value in settings.items() if key != "trainer"}
+        given["seed"] = given.pop("random_state")
         words = [f"--{key.replace('_', '-')}={value}" for key, value in given.items()]
         words += ["--checkpoint-every=0"] if name == "als" else []
         files = {"graphs": "g", "vocabulary": "vocabulary", "vectors": "v", "output": name}

@@ -23,8 +23,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent.parent))
 
 from bove.factor import als
 from bove.factor import steps as operators
-from bove.factor.als import AlsSettings, AlsTrainer, initial_properties, initial_state
+from bove.factor.als import AlsTrainer, initial_properties, initial_state
 from bove.factor.parallel import Peers, joined
+from bove.factor.settings import AlsSettings
 from bove.text.graphs import load_graphs
 from bove.text.vectors import WordVectors, pretrained_rows
 from bove.text.vocabulary import Vocabulary

@@ -8,10 +8,11 @@ from measure import BATCH, THREADS, timed
 
 from bove.evaluate.alignment import score_pairs
 from bove.evaluate.metrics import pearson
-from bove.factor.als import AlsSettings, AlsTrainer, initial_properties, initial_state
+from bove.factor.als import AlsTrainer, initial_properties, initial_state
 from bove.factor.inference import FixedPoint, infer_averaged, relative_change
 from bove.factor.model import Model, compress
 from bove.factor.parallel import Batch, Workers, plan_batches
+from bove.factor.settings import AlsSettings
 from bove.factor.steps import EStep
 from bove.text.graphs import load_graphs
 from bove.text.pairs import read_pairs

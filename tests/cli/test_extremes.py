@@ -18,7 +18,7 @@ from bove.text.vectors import write_vectors
 LONG, RANK = 3000, 4
 COMMON = (
     f"--rank {RANK} --alpha 2 --lambda-P 1 --lambda-R 0.5 --lambda-E 3 --dtype float32 --seed 3 "
-    "--p-penalty l2 --r-penalty l2"
+    "--penalty-P l2 --penalty-R l2"
 )
 ALS = (
     f"train-als {COMMON} --max-rounds 2 --tolerance 0 --restart-every 0 --restart-iterations 1 "

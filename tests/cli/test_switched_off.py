@@ -12,7 +12,7 @@ from bove.text.vocabulary import Vocabulary
 
 ALS = (
     "train-als --rank 5 --alpha 2 --lambda-P 1 --lambda-R 0.5 --lambda-E 3 --dtype float64 --seed 3 "
-    "--p-penalty l2 --r-penalty l2 --max-rounds 6 --tolerance 0 --restart-every 0 --restart-iterations 4 "
+    "--penalty-P l2 --penalty-R l2 --max-rounds 6 --tolerance 0 --restart-every 0 --restart-iterations 4 "
     "--e-step averaged --e-tolerance 1e-3 --e-energy 1 --r-tolerance 1e-6 "
     "--r-iterations 40 --batch-tokens 64 --checkpoint-every 0"
 )

@@ -49,10 +49,7 @@ def test_sgd_goes_by_the_settings_of_the_model(sgd_built):
     ("change", "message"),
     [
         ({"trainer": "other"}, "trained by 'other'; known: als, sgd"),
-        (
-            {"e_step": None},
-            "does not say all of its settings (the following arguments are required: --e-step)",
-        ),
+        ({"e_step": None}, "does not record the setting e_step; train that model again"),
         ({"vocabulary": "other"}, "not the vocabulary of"),
         ({"vectors": None}, "has words with a pretrained vector; give their file with --vectors"),
     ],

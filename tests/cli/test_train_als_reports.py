@@ -90,10 +90,10 @@ def test_a_resumed_training_counts_on_and_a_training_without_times_writes_none(b
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("passed", None, "or to another version; starting afresh"),
-        ("log", None, "is damaged (KeyError('log')); starting afresh"),
-        ("finished", "{", "is damaged (JSONDecodeError"),
-        ("log", "3", "is damaged (TypeError"),
+        ("key", "other", "of another training; starting afresh"),
+        ("passed", None, "damaged (KeyError('passed')); starting afresh"),
+        ("finished", "{", "damaged (JSONDecodeError"),
+        ("log", "3", "damaged (TypeError"),
     ],
 )
 def test_a_checkpoint_without_its_parts_is_not_gone_on_from(built, monkeypatch, capsys, key, value, said):
@@ -104,7 +104,7 @@ def test_a_checkpoint_without_its_parts_is_not_gone_on_from(built, monkeypatch, 
         return arrays, {name: text for name, text in {**metadata, key: value}.items() if text is not None}
 
     with monkeypatch.context() as patched, pytest.raises(SystemExit):
-        patched.setattr(train_als, "log_terms", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patched.setattr(train_als, "log_round", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         bove(*command(built, "old"))
     monkeypatch.setattr(als_checkpoint.artefacts, "load", of_old)
     assert not bove(*command(built, "old"))
@@ -120,7 +120,7 @@ def test_a_step_that_runs_out_of_iterations_is_told_once_with_what_to_raise(buil
     assert "still above its tolerance" not in capsys.readouterr().err
     monkeypatch.setattr(proximal, "P_ITERATIONS", 2)
     monkeypatch.setattr(training, "P_ITERATIONS", 2)
-    few = ["--r-iterations", 1, "--r-tolerance", 1e-6, "--p-penalty", "l1", "--max-rounds", 3]
+    few = ["--r-iterations", 1, "--r-tolerance", 1e-6, "--penalty-P", "l1", "--max-rounds", 3]
     assert not bove(*command(built, "short", *few))
     rows = log_of(built / "short.csv")
     told = [line for line in capsys.readouterr().err.splitlines() if "still above its tolerance" in line]

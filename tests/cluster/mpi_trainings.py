@@ -22,9 +22,10 @@ from bove.factor import als
 from bove.factor import parallel as mpi
 from bove.factor import penalties as proximal
 from bove.factor import steps as operators
-from bove.factor.als import AlsSettings, AlsTrainer, initial_properties, initial_state
+from bove.factor.als import AlsTrainer, initial_properties, initial_state
 from bove.factor.graphs import GraphCorpus
 from bove.factor.parallel import Peers
+from bove.factor.settings import AlsSettings
 
 RANK, PROPERTIES, RELATIONS = 4, 7, 3
 GROUPS = {"words": slice(0, 4), "tags": slice(4, PROPERTIES)}
@@ -40,9 +41,9 @@ CASES = {
     "averaged": (SETTINGS, LENGTHS),
     "single": (replace(SETTINGS, e_step="single"), LENGTHS),
     "fixed-point": (replace(SETTINGS, **FIXED), LENGTHS),
-    "l1": (replace(SETTINGS, p_penalty="l1", r_penalty="l1", max_rounds=3), LENGTHS),
-    "nuclear": (replace(SETTINGS, r_penalty="nuclear", max_rounds=3, **FIXED), LENGTHS),
-    "nuclear-shrink": (replace(SETTINGS, r_penalty="nuclear-shrink"), LENGTHS),
+    "l1": (replace(SETTINGS, penalty_P="l1", penalty_R="l1", max_rounds=3), LENGTHS),
+    "nuclear": (replace(SETTINGS, penalty_R="nuclear", max_rounds=3, **FIXED), LENGTHS),
+    "nuclear-shrink": (replace(SETTINGS, penalty_R="nuclear-shrink"), LENGTHS),
     "without relations": (replace(SETTINGS, alpha=0.0), LENGTHS),
     "fewer sentences than processes": (SETTINGS, [0, 5, 0, 30]),
     "one sentence": (SETTINGS, [6]),

@@ -11,8 +11,8 @@ from test_sgd import FROZEN, GROUPS, SETTINGS, every_cell, start, train
 from bove.factor.objective import objective
 from bove.factor.sgd import NUCLEAR_EVERY, Diverged, SgdTrainer, updates
 
-L1 = replace(SETTINGS, p_penalty="l1", lambda_P=3.0, r_penalty="l1", lambda_R=1.0, epochs=12)
-NUCLEAR = replace(SETTINGS, r_penalty="nuclear", lambda_R=1.5, learning_rate=0.3, epochs=12)
+L1 = replace(SETTINGS, penalty_P="l1", lambda_P=3.0, penalty_R="l1", lambda_R=1.0, epochs=12)
+NUCLEAR = replace(SETTINGS, penalty_R="nuclear", lambda_R=1.5, learning_rate=0.3, epochs=12)
 
 
 def gradients(shape, count, seed=0):
@@ -116,7 +116,7 @@ def test_nuclear_leaves_relations_of_exactly_low_rank_at_every_epoch():
 @pytest.mark.parametrize("settings", [L1, NUCLEAR])
 def test_the_log_counts_each_penalty_in_its_own_form(settings):
     trainer, epochs, _ = train(settings)
-    names = ("alpha", "lambda_P", "lambda_R", "lambda_E", "p_penalty", "r_penalty")
+    names = ("alpha", "lambda_P", "lambda_R", "lambda_E", "penalty_P", "penalty_R")
     given, last = {name: getattr(settings, name) for name in names}, epochs[-1]
     want = objective(trainer.training, last.P, last.R, trainer.E.numpy(), groups=GROUPS, **given)
     assert {name: last.row[name] for name in want} == want
@@ -127,7 +127,7 @@ def test_the_log_counts_each_penalty_in_its_own_form(settings):
 
 def test_without_strength_a_penalty_makes_no_difference():
     free = replace(SETTINGS, lambda_P=0.0, lambda_R=0.0)
-    l1 = replace(free, p_penalty="l1", r_penalty="l1")
+    l1 = replace(free, penalty_P="l1", penalty_R="l1")
     none, zero = (train(settings)[1][-1] for settings in (free, l1))
     assert none.P.tobytes() == zero.P.tobytes() and none.R.tobytes() == zero.R.tobytes()
     little = train(replace(l1, lambda_P=1e-9, lambda_R=1e-9))[1][-1]
@@ -145,7 +145,7 @@ def test_with_fixed_tokens_and_all_cells_it_ends_where_the_solvers_of_als_end(
 ):
     corpus, dense, P = start([3, 8, 1, 5])
     settings = replace(
-        SETTINGS, p_penalty="l1", r_penalty=kind, lambda_P=lambda_P, lambda_R=lambda_R, learning_rate=rate
+        SETTINGS, penalty_P="l1", penalty_R=kind, lambda_P=lambda_P, lambda_R=lambda_R, learning_rate=rate
     )
     trainer = SgdTrainer(corpus, P, FROZEN, GROUPS, settings, 0)
     trainer.updates_E.rate = 0.0
@@ -154,7 +154,7 @@ def test_with_fixed_tokens_and_all_cells_it_ends_where_the_solvers_of_als_end(
         trainer._update(sample)
     trainer._settle()
     best_P, best_R = solve_p(corpus, E, lambda_P, P, FROZEN)[1][0], solve_r(corpus, E, lambda_R / 4, kind).R
-    names = ("alpha", "lambda_P", "lambda_R", "lambda_E", "p_penalty", "r_penalty")
+    names = ("alpha", "lambda_P", "lambda_R", "lambda_E", "penalty_P", "penalty_R")
     given = {name: getattr(settings, name) for name in names} | {"groups": GROUPS}
     want = objective(corpus, best_P, best_R, E, **given)["total"]
     got = objective(corpus, trainer.P.numpy(), trainer.R.numpy(), E, **given)["total"]
@@ -177,7 +177,7 @@ def test_the_same_seed_gives_the_same_bytes(settings):
 
 def test_both_nuclear_penalties_are_one():
     one, two = (
-        train(replace(NUCLEAR, epochs=3, r_penalty=kind))[1][-1] for kind in ("nuclear", "nuclear-shrink")
+        train(replace(NUCLEAR, epochs=3, penalty_R=kind))[1][-1] for kind in ("nuclear", "nuclear-shrink")
     )
     assert one.R.tobytes() == two.R.tobytes() and one.row == two.row
 

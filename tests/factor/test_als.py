@@ -8,7 +8,8 @@ import reference
 from corpora import make_corpus, split
 
 from bove.errors import BoveError
-from bove.factor.als import AlsSettings, AlsState, AlsTrainer, initial_properties, initial_state
+from bove.factor.als import AlsState, AlsTrainer, initial_properties, initial_state
+from bove.factor.settings import AlsSettings
 
 SETTINGS = AlsSettings(
     alpha=2.0, lambda_P=0.5, lambda_R=0.3, lambda_E=0.4, max_rounds=6, tolerance=1e-3, restart_every=4,

@@ -13,7 +13,8 @@ from bove.factor.als import initial_properties
 from bove.factor.graphs import GraphCorpus
 from bove.factor.objective import objective
 from bove.factor.sampling import UNBIASED, Cells, Sample, Sampler, draw_zeros
-from bove.factor.sgd import Diverged, SgdSettings, SgdTrainer, sampled_loss
+from bove.factor.settings import SgdSettings
+from bove.factor.sgd import Diverged, SgdTrainer, sampled_loss
 
 SETTINGS = SgdSettings(
     alpha=2.0, lambda_P=0.5, lambda_R=0.3, lambda_E=0.4, learning_rate=0.1, epochs=4, batch_sentences=2,

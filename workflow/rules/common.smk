@@ -178,13 +178,16 @@ def only(wildcards, output):
     return output[0]
 
 
-def flags(section, *names):
-    """Command-line flags for the named keys of a section: min_words=2 gives --min-words 2, and what is off --no-…."""
+def flags(section, *names, but=()):
+    """Command-line flags for keys of a section: min_words=2 gives --min-words 2, and what is off --no-….
+
+    Without names for all of its keys, `but` some.
+    """
     words = []
-    for name in names:
+    for name in names or (key for key in section if key not in but):
         value, flag = section[name], name.replace("_", "-")
         if isinstance(value, bool):
-            words += [] if value else [f"--no-{flag}"]
+            words.append(f"--{flag}" if value else f"--no-{flag}")
         elif value is not None:
             listed = value if isinstance(value, list) else [value]
             words += [f"--{flag}", *(shlex.quote(str(item)) for item in listed)]

@@ -32,8 +32,7 @@ def input_flags(wildcards, input):
 def model_flags(wildcards):
     """Command-line flags of both trainers."""
     model = settings(wildcards, "model")
-    common = flags(model, "rank", "alpha", "lambda_P", "lambda_R", "lambda_E", "dtype")
-    return f"{common} --p-penalty {model['penalty_P']} --r-penalty {model['penalty_R']}"
+    return flags(model, but=("trainer", "pretrained", "als", "sgd"))
 
 
 def trained_by(trainer):
@@ -159,11 +158,4 @@ def infer_inputs(wildcards):
 
 def infer_flags(wildcards):
     """Command-line flags of the solver."""
-    return flags(
-        settings(wildcards, "inference"),
-        "solver",
-        "iterations",
-        "tolerance",
-        "energy",
-        "batch_tokens",
-    )
+    return flags(settings(wildcards, "inference"), but=["shards"])

@@ -1,0 +1,135 @@
+"""Settings: one field is the check, the schema, the options and the record of a setting."""
+
+import argparse
+from dataclasses import asdict, fields
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+
+from bove.cli import infer, train
+from bove.cli.common import flag
+from bove.config.load import load_schema
+from bove.errors import BoveError
+from bove.factor.settings import (
+    BLOCKS,
+    TRAINERS,
+    AlsSettings,
+    InferenceSettings,
+    ModelSettings,
+    SgdSettings,
+    check,
+    from_record,
+    json_schema,
+    make,
+    own_fields,
+    record,
+    setting,
+)  # fmt: skip
+
+FIELDS = {
+    f"{kind.__name__}.{name}": one for kind in BLOCKS.values() for name, one in own_fields(kind).items()
+}
+VALUES = [
+    *(-1, 0, 1, 7, 10**7, -0.5, 0.25, 1.0, 2.5, True, None, "", "3", "l1", "als", "other", "unbiased"),
+    *(["l2"], {}, (1,)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_the_check_allows_what_the_schema_allows(name):
+    one, validator = FIELDS[name], Draft202012Validator(json_schema(FIELDS[name]))
+    values = [*VALUES, *one.metadata["rules"].get("enum", ()), one.default]
+    if isinstance(one.default, int):  # a schema takes 1.0 for a whole number
+        values = [value for value in values if value != 1.0 or isinstance(value, int)]
+    allowed = []
+    for value in values:
+        try:
+            got = check(one, value, "x")
+        except BoveError as e:
+            assert not validator.is_valid(value) and str(e).startswith("x ") and "must be " in str(e)
+        else:
+            assert validator.is_valid(value) and got == value
+            allowed.append(value)
+    assert one.default in allowed and 0 < len(allowed) < len(values)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("e_energy", 2.0, "--e-energy 2.0: must be above 0 and at most 1"),
+        ("rank", 0, "--rank 0: must be at least 1 and at most 1048576"),
+        ("rank", 10**30, "must be at least 1 and at most 1048576"),
+        ("rank", "3", "--rank '3': must be a whole number, at least 1"),
+        ("alpha", 10**400, "must be a finite number, at least 0"),
+        ("alpha", float("nan"), "--alpha nan: must be a finite number, at least 0"),
+        ("penalty_P", "nuclear", "--penalty-P nuclear: must be one of l2, l1"),
+        (
+            "negative_weight",
+            "some",
+            "-weight some: must be a finite number, at least 0, or unbiased",
+        ),
+    ],
+)
+def test_a_value_that_is_not_allowed_is_named_with_what_is(name, value, said):
+    kind = AlsSettings if name in own_fields(AlsSettings) else SgdSettings
+    with pytest.raises(BoveError) as caught:
+        make(kind, {name: value}, flag)
+    assert said in str(caught.value)
+
+
+def test_numbers_become_those_of_python_and_what_is_left_out_has_its_default():
+    got = make(AlsSettings, {"rank": np.int64(3), "alpha": np.float32(2), "other": "x"})
+    assert got == AlsSettings(rank=3, alpha=2.0) and type(got.rank) is int and type(got.alpha) is float
+
+
+@pytest.mark.parametrize("kind", TRAINERS.values())
+def test_a_model_s_record_gives_its_settings_again(kind):
+    given = kind(rank=7, alpha=0.5, penalty_R="nuclear")
+    kept = record(given)
+    assert kept["trainer"] == kind.trainer and not {"dtype", "checkpoint_every"} & kept.keys()
+    assert from_record({**kept, "rounds": 3}) == given
+    for change, said in (({"trainer": "adam"}, "trained by 'adam'"), ({"alpha": -1}, "alpha -1: must be")):
+        with pytest.raises(BoveError, match=said):
+            from_record({**kept, **change})
+    del kept["penalty_R"]
+    with pytest.raises(BoveError, match="does not record the setting penalty_R"):
+        from_record(kept)
+
+
+def test_the_configuration_has_the_settings_in_their_sections():
+    sections = load_schema()["properties"]
+    model = sections["model"]["properties"]
+    assert model["trainer"]["enum"] == list(TRAINERS)
+    for kind, section in (
+        (ModelSettings, model), (AlsSettings, model["als"]["properties"]),
+        (SgdSettings, model["sgd"]["properties"]), (InferenceSettings, sections["inference"]["properties"]),
+    ):  # fmt: skip
+        for name, one in own_fields(kind).items():
+            assert section[name] == json_schema(one), name
+
+
+@pytest.mark.parametrize(
+    ("register", "kind"),
+    [
+        (train.register_train_als, AlsSettings), (train.register_train_sgd, SgdSettings),
+        (infer.register_infer, InferenceSettings),
+    ],
+)  # fmt: skip
+def test_commands_have_an_option_for_each_setting(register, kind):
+    parser = argparse.ArgumentParser()
+    register(parser)
+    defaults = {action.dest: action.default for action in parser._actions}
+    assert {one.name: defaults[one.name] for one in fields(kind)} == asdict(kind())
+    for action in parser._actions:
+        if action.dest in asdict(kind()):
+            assert action.option_strings == [flag(action.dest)] and not action.required
+
+
+def test_a_setting_that_is_on_or_off_is_an_option_too():
+    one = setting(False, help="Whether to.")
+    one.name, one.type = "faster", bool
+    assert json_schema(one) == {"description": "Whether to.", "type": "boolean", "default": False}
+    assert check(one, True, "faster") is True
+    with pytest.raises(BoveError, match="faster 1: must be"):
+        check(one, 1, "faster")
