@@ -32,7 +32,7 @@ from bove.evaluate.explain import (
     Explanation,
     Token,
     align,
-    as_html,
+    explanation_as_html,
     explanation_as_json,
     explanation_as_text,
     row_cosines,
@@ -204,7 +204,7 @@ def run_explain(args: argparse.Namespace) -> None:
     explanation = explain(embedder, sentences, texts)
     if args.html:
         with atomic_write(args.html) as stream:
-            stream.write(as_html(explanation))
+            stream.write(explanation_as_html(explanation))
         log.info("wrote %s", args.html)
     if args.json:
         content = explanation_as_json(explanation) | {"model_hash": embedder.model.hash}

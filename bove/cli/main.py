@@ -105,9 +105,10 @@ STAGES = {
 }
 # What only some stages import → the extra that installs it.
 EXTRAS = {
-    "gensim": "vectors", "matplotlib": "plots", "mpi4py": "mpi", "networkx": "networkx", "pandas": "workflow",
-    "pooch": "workflow", "pygments": "workflow", "qdrant_edge": "search", "requests": "workflow",
-    "snakemake": "workflow", "stanza": "parse", "torch": "parse",
+    "gensim": "vectors", "jinja2": "plots", "markdown_it": "workflow", "matplotlib": "plots", "mpi4py": "mpi",
+    "networkx": "networkx", "pandas": "workflow", "pooch": "workflow", "pygments": "workflow",
+    "qdrant_edge": "search", "requests": "workflow", "snakemake": "workflow", "stanza": "parse",
+    "torch": "parse",
 }  # fmt: skip
 
 

@@ -17,7 +17,6 @@ from bove._version import __version__
 from bove.cli.common import write_files
 from bove.errors import BoveError
 from bove.evaluate.metrics import in_order
-from bove.evaluate.pages import page
 from bove.evaluate.tables import ABSENT, escape, markdown_table
 from bove.evaluate.training_log import read_run, training_table, write_csv
 from bove.factor.model import FORMAT as MODEL
@@ -324,6 +323,8 @@ def register_pages(parser) -> None:
 
 def run_pages(args) -> None:
     """Write the pages, each whole."""
+    from bove.evaluate.pages import page
+
     pages: dict[str, str] = {}
     for path in args.markdown:
         name = f"{Path(path).stem}.html"

@@ -2,7 +2,8 @@
 
 from dataclasses import asdict, dataclass
 
-from bove.evaluate.explain import digits, plain, table
+from bove.errors import one_line
+from bove.evaluate.explain import digits, table
 
 AROUND = 7  # words shown to either side of a token
 
@@ -81,8 +82,8 @@ def neighbours_as_json(found: Neighbours) -> dict:
 
 def neighbours_as_text(found: Neighbours, searched: str) -> str:
     """The neighbours for a terminal; `searched` says among what tokens, such as "9 tokens of 2 sentences"."""
-    form = plain(found.forms[found.place])
-    parts = [f"{form}, word {found.place + 1} of: {plain(marked(found.forms, found.place))}"]
+    form = one_line(found.forms[found.place])
+    parts = [f"{form}, word {found.place + 1} of: {one_line(marked(found.forms, found.place))}"]
     rows = [_row(token) for token in found.tokens]
     parts.append(
         f"in context: the nearest bove vectors among {searched}\n"
@@ -91,7 +92,7 @@ def neighbours_as_text(found: Neighbours, searched: str) -> str:
     if found.words is None:
         parts.append(f"as a word: {form} has no vector of its own")
     else:
-        listed = [[digits(w.cosine), plain(w.word)] for w in found.words]
+        listed = [[digits(w.cosine), one_line(w.word)] for w in found.words]
         parts.append(
             "as a word: the nearest word vectors among the vocabulary's words\n"
             + table(["cosine", "word"], listed, (0,))
@@ -101,11 +102,11 @@ def neighbours_as_text(found: Neighbours, searched: str) -> str:
 
 def _row(token: TokenNeighbour) -> list[str]:
     times = f"  ({token.alike} times)" if token.alike > 1 else ""
-    sentence = plain(marked(token.forms, token.place)) + times
+    sentence = one_line(marked(token.forms, token.place)) + times
     return [
         digits(token.cosine),
         _cosine(token.word_cosine),
-        plain(token.forms[token.place]),
+        one_line(token.forms[token.place]),
         sentence,
     ]
 

@@ -35,9 +35,11 @@ TOOLS = {
     "myst-parser",
     "sphinx-copybutton",
     "sybil",
-    "markdown-it-py",
 }  # not imported by the package
-MODULES = {"qdrant-edge-py": "qdrant_edge"}  # where a module is called otherwise
+MODULES = {
+    "qdrant-edge-py": "qdrant_edge",
+    "markdown-it-py": "markdown_it",
+}  # where a module is called otherwise
 
 
 def _name(text):
@@ -155,7 +157,7 @@ def installed(tmp_path_factory):
 
 def test_the_wheel_has_every_module_and_file_that_installed_commands_read(installed):
     _, names = installed
-    kept = {".py", ".pyi", ".yaml", ".typed", ".xz"}
+    kept = {".html", ".py", ".pyi", ".yaml", ".typed", ".xz"}
     files = [path for path in (ROOT / "bove").rglob("*") if path.suffix in kept or path.name == "py.typed"]
     assert {path.relative_to(ROOT).as_posix() for path in files} == {
         n for n in names if n.startswith("bove/")
