@@ -21,7 +21,6 @@ from bove.files import atomic_write, gzip_text, read_lines, sha256
 from bove.text import parser as parsing
 from bove.text.conll import Sentence, read_sentences, write_conllu
 from bove.text.pairs import read_pairs
-from bove.text.parser import Accuracy, one_line
 
 # `bove train-tagger`: a part-of-speech tagger from a treebank.
 
@@ -170,9 +169,9 @@ def run_evaluate_parser(args: argparse.Namespace) -> None:
     _report(content, counts["read"] / max(seconds, 1e-9))
 
 
-def _evaluate(parser, path, sentences, trees) -> tuple[Accuracy, Counter]:
+def _evaluate(parser, path, sentences, trees) -> tuple:
     """Parse all sentences, compare those that have a gold tree, and write all trees if asked to."""
-    from bove.text.parser_training import find_fault
+    from bove.text.parser_training import Accuracy, find_fault
 
     accuracy, counts = Accuracy(), Counter(read=0, used=0)
     gold, given = tee(sentences)  # holds a chunk at most
@@ -276,7 +275,7 @@ def write_shard(
     with gzip_text(path) as stream:
         stream.write("".join(f"# {comment}\n" for comment in comments) + "\n")
         for (_, text), tree in zip(slice_of(items, *shard), trees, strict=True):
-            write_conllu(stream, tree, parsing.one_line(text))
+            write_conllu(stream, tree, _plain(text))
 
 
 def gather(
@@ -448,13 +447,18 @@ def _counted(trees: Iterator[Sentence], progress: Progress) -> Iterator[Sentence
         progress.step()
 
 
+def _plain(text: str) -> str:
+    """A text as UTF-8 can hold it, on one line."""
+    return " ".join(text.encode("utf-8", "replace").decode().split())
+
+
 def write_trees(path, ids, texts, trees, comments) -> None:
     """Write one tree for each id, in order; the comments stand above the first."""
     with gzip_text(path) as stream:
         for name, text, tree in zip(ids, texts, trees, strict=True):
             if tree.id != name:
                 raise AssertionError(f"tree {tree.id} where {name} was due")
-            write_conllu(stream, tree, one_line(text), comments)
+            write_conllu(stream, tree, _plain(text), comments)
             comments = ()
     log.info("%d trees for %d scored pairs: %s", len(ids), len(ids) // 2, path)
 

@@ -2,6 +2,11 @@
 
 Text is divided into sentences and tokens as in the parser's treebank (`bove.text.tokens`); every sentence is
 parsed by itself, and the trees of one text make one graph with a root each. Nothing is fetched.
+
+A model file is read with PyTorch's restricted loader, which builds tensors and plain values only; Stanza
+reads it the same way. BoVE adds one entry, `bove`: a JSON text with the model's kind and the treebank's
+conventions. Models that BoVE trains need no other file. Stanza's published ones do: their files hold what was
+learnt from the treebank, and not the vectors and character models below it; and their parsers read lemmas.
 """
 
 import hashlib
@@ -11,6 +16,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
@@ -19,33 +25,45 @@ from bove.errors import BoveError
 from bove.files import atomic_path, check_file, sha256
 from bove.text import tokens
 from bove.text.conll import Sentence
-from bove.text.tokens import PUNCTUATION, Conventions, character_class
-
-# Stanza's model files: what BoVE adds to them, and a hash of what they compute.
-#
-# A model file is read with PyTorch's restricted loader, which builds tensors and plain values only; Stanza
-# reads it the same way. BoVE adds one entry, `bove`: a JSON text with the model's kind and the treebank's
-# conventions.
+from bove.text.tokens import Conventions
 
 # Settings of the training run that say where it ran, not what was learnt.
 _PLACES = (
-    "train_file",
-    "eval_file",
-    "save_dir",
-    "save_name",
-    "data_dir",
-    "wordvec_dir",
-    "charlm_save_dir",
+    "train_file", "eval_file", "save_dir", "save_name", "data_dir", "wordvec_dir", "charlm_save_dir",
     "checkpoint_save_name",
-)
+)  # fmt: skip
 _KIND_SIGNS = {"tagger": "upos", "parser": "deprel"}
+# Each kind of further file, with the sets of entries of which it has one.
+NAMES: dict[str, tuple[set[str], ...]] = {
+    "lemmatizer": ({"model", "dicts", "vocab", "config"},),
+    "pretrain": ({"emb", "vocab"},),
+    "charlm_forward": ({"state_dict", "vocab", "args"}, {"model"}),
+    "charlm_backward": ({"state_dict", "vocab", "args"}, {"model"}),
+}
+_KEYWORDS = {
+    "pretrain": "pretrain_path",
+    "charlm_forward": "forward_charlm_path",
+    "charlm_backward": "backward_charlm_path",
+}
+_NO_LEMMAS = {"<PAD>", "<UNK>", "<EMPTY>", "<ROOT>", "_"}
+CHUNK = 256  # texts at a time; larger chunks are no faster
+# Kinds that `Parser.parse` counts.
+EMPTY = "texts without a token"
+SEVERAL = "texts of several sentences"
+CUT = "sentences longer than the limit, parsed in pieces"
+TOKENS = "tokens"
+# What Stanza raises for models that it was not made for, and for texts that it cannot parse.
+_FAILURES = (
+    RuntimeError, ValueError, LookupError, AssertionError, TypeError, AttributeError, ImportError,
+    ArithmeticError,
+)  # fmt: skip
 
 
 def load_safely(path: str | Path, kind: str):
     """What a file of PyTorch holds, of tensors and plain values only.
 
     Raises:
-        BoveError: no such file, or one that can not be read so.
+        BoveError: no such file, or one that cannot be read so.
     """
     import torch
 
@@ -69,15 +87,13 @@ def read_checkpoint(path: str | Path, kind: str) -> dict:
     Raises:
         BoveError: no such file, not a model, or one of another kind.
     """
-    content = load_safely(path, kind)
+    content, advice = load_safely(path, kind), f"give the file that `bove train-{kind}` wrote"
     if not is_model(content):
-        raise BoveError(f"{path}: not a Stanza model; give the file that `bove train-{kind}` wrote")
+        raise BoveError(f"{path}: not a Stanza model; {advice}")
     if "deprel" in content["vocab"] and kind == "tagger":
-        raise BoveError(f"{path}: a parser where a tagger is due; exchange the two files")
+        raise BoveError(f"{path}: a parser in the place of the tagger; exchange the two files")
     if _KIND_SIGNS[kind] not in content["vocab"]:
-        raise BoveError(
-            f"{path}: a Stanza model, but no {kind}; give the file that `bove train-{kind}` wrote"
-        )
+        raise BoveError(f"{path}: a Stanza model, but no {kind}; {advice}")
     read_conventions(path, content)
     return content
 
@@ -131,29 +147,8 @@ def state_hash(content: dict) -> str:
     return digest.hexdigest()
 
 
-# Files that a Stanza tagger or parser may need beside its own: word vectors, character models, a
-# lemmatizer.
-#
-# Models that BoVE trains need none. Stanza's published ones do: their files hold what was learnt from the
-# treebank, and not the vectors and character models below it; and their parsers read lemmas.
-
-# Each kind of file, with the entries by which it is told: one of these sets.
-NAMES: dict[str, tuple[set[str], ...]] = {
-    "lemmatizer": ({"model", "dicts", "vocab", "config"},),
-    "pretrain": ({"emb", "vocab"},),
-    "charlm_forward": ({"state_dict", "vocab", "args"}, {"model"}),
-    "charlm_backward": ({"state_dict", "vocab", "args"}, {"model"}),
-}
-_KEYWORDS = {
-    "pretrain": "pretrain_path",
-    "charlm_forward": "forward_charlm_path",
-    "charlm_backward": "backward_charlm_path",
-}
-_NO_LEMMAS = {"<PAD>", "<UNK>", "<EMPTY>", "<ROOT>", "_"}
-
-
 def needed(path: str | Path, content: dict) -> list[str]:
-    """The names of the files that a checkpoint needs.
+    """The names, from `NAMES`, of the further files that a checkpoint needs.
 
     Raises:
         BoveError: it needs a transformer, which is no file.
@@ -170,17 +165,14 @@ def needed(path: str | Path, content: dict) -> list[str]:
     return [*names, "lemmatizer"] if lemmas and config.get("word_emb_dim") else names
 
 
-def settings(models: Mapping[str, tuple[str | Path, dict]], given: Mapping[str, str | Path]) -> dict:
-    """What a Stanza pipeline is told of the further files.
+def _places_of_further_files(models, given) -> dict[str, str]:
+    """A pipeline's arguments for the further files.
 
     Args:
         models: path and checkpoint of each processor: "pos", "depparse", and "lemma" where there is one.
         given: paths by name, from `NAMES`.
-
-    Raises:
-        BoveError: a file that a model needs is not given.
     """
-    told = {}
+    places = {}
     for processor, (path, content) in models.items():
         names = needed(path, content)
         missing = [f"--{name.replace('_', '-')}" for name in names if name not in given]
@@ -189,69 +181,10 @@ def settings(models: Mapping[str, tuple[str | Path, dict]], given: Mapping[str, 
                 f"{path}: needs further files: give {', '.join(missing)}; or parse with Stanza yourself and "
                 f"give the trees with --parses"
             )
-        # the parts of a lemmatizer have needs of their own, which it does not tell
+        # the parts of a lemmatizer have needs of their own, which it does not say
         used = [name for name in (given if processor == "lemma" else names) if name in _KEYWORDS]
-        told |= {f"{processor}_{_KEYWORDS[name]}": str(given[name]) for name in used}
-    return told
-
-
-def read_foundation(name: str, path: str | Path) -> dict:
-    """A further file as a dictionary, read as safely as a checkpoint.
-
-    Raises:
-        BoveError: no such file, not readable, or one of another kind.
-    """
-    content = load_safely(path, name)
-    if not isinstance(content, dict) or not any(keys <= content.keys() for keys in NAMES[name]):
-        raise BoveError(f"{path}: no {name} of Stanza; give the file that tagger and parser were made with")
-    return content
-
-
-# Plain text to dependency trees, with a Stanza tagger and parser.
-#
-# Text is divided into sentences and tokens as in the parser's treebank (`bove.text.tokens`); every sentence
-# is
-# parsed by itself, and the trees of one text make one graph with a root each. Nothing is fetched.
-
-CHUNK = 256  # texts at a time; larger chunks are no faster
-# Kinds that `Parser.parse` counts.
-EMPTY = "texts without a token"
-SEVERAL = "texts of several sentences"
-CUT = "sentences longer than the limit, parsed in pieces"
-TOKENS = "tokens"
-# What Stanza raises for models that it was not made for, and for texts that it can not parse.
-_FAILURES = (
-    RuntimeError, ValueError, LookupError, AssertionError, TypeError, AttributeError, ImportError,
-    ArithmeticError,
-)  # fmt: skip
-
-
-def distinct(ids: Sequence[str], texts: Sequence[str]) -> list[tuple[str, str]]:
-    """(id, text) of the first appearance of every text, in order."""
-    first: dict[str, str] = {}
-    for name, text in zip(ids, texts, strict=True):
-        first.setdefault(text, name)
-    return [(name, text) for text, name in first.items()]
-
-
-def spread(ids: Sequence[str], texts: Sequence[str], trees: Iterator[Sentence]) -> Iterator[Sentence]:
-    """Yield one graph for every id, from the trees of the distinct texts in order.
-
-    All of these trees are asked for, so that whoever gives them can see the end.
-    """
-    known: dict[str, Sentence] = {}
-    for name, text in zip(ids, texts, strict=True):
-        if text not in known:
-            known[text] = next(trees)
-        tree = known[text]
-        yield Sentence(name, tree.forms, tree.tags, tree.heads, tree.relations)
-    for tree in trees:
-        raise AssertionError(f"a tree {tree.id} of no text")
-
-
-def one_line(text: str) -> str:
-    """A text as UTF-8 can hold it, on one line."""
-    return " ".join(text.encode("utf-8", "replace").decode().split())
+        places |= {f"{processor}_{_KEYWORDS[name]}": str(given[name]) for name in used}
+    return places
 
 
 @contextmanager
@@ -275,15 +208,13 @@ def pipeline(
 ):
     """A Stanza pipeline for ready-made tokens, from files alone; without a tagger, tags are given.
 
-    Further settings are those of Stanza, such as where a model's word vectors lie.
+    Further settings are those of Stanza, such as the path of a model's word vectors.
     """
     import stanza
 
     models = {"pos": tagger, "lemma": lemmatizer, "depparse": parser}
     paths = {f"{name}_model_path": str(path) for name, path in models.items() if path is not None}
-    processors = {"tokenize": "custom"} | {
-        name: "custom" for name, path in models.items() if path is not None
-    }
+    used = ["tokenize", *(name for name, path in models.items() if path is not None)]
     level = logging.getLogger("stanza").level
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "resources.json").write_text(json.dumps({"en": {"packages": {}}}), encoding="utf-8")
@@ -294,7 +225,7 @@ def pipeline(
                 download_method=None,
                 allow_unknown_language=True,
                 package=None,
-                processors=processors,
+                processors=dict.fromkeys(used, "custom"),
                 tokenize_pretokenized=True,
                 use_gpu=False,
                 logging_level="WARN",
@@ -307,27 +238,36 @@ def pipeline(
             logging.getLogger("stanza").setLevel(level)
 
 
-def _load(tagger, parser, further, told):
-    """The pipeline of a parser and the labels that it can give, or a BoveError that names its files."""
-    try:
-        made = pipeline(tagger, parser, further.get("lemmatizer"), **told)
-        return made, frozenset(made.processors["depparse"].get_known_relations())
-    except (*_FAILURES, OSError) as e:
-        files = ", ".join(map(str, (tagger, parser, *further.values())))
-        raise BoveError(
-            f"{files}: Stanza can not load them together ({type(e).__name__}: {e}); give files that were "
-            f"made for each other, by a version of Stanza near {version('stanza')}"
-        ) from e
+def distinct(ids: Sequence[str], texts: Sequence[str]) -> list[tuple[str, str]]:
+    """(id, text) of the first appearance of every text, in order."""
+    first: dict[str, str] = {}
+    for name, text in zip(ids, texts, strict=True):
+        first.setdefault(text, name)
+    return [(name, text) for text, name in first.items()]
+
+
+def spread(ids: Sequence[str], texts: Sequence[str], trees: Iterator[Sentence]) -> Iterator[Sentence]:
+    """Yield one graph for every id, from the trees of the distinct texts in order.
+
+    All of these trees are asked for, so that whoever gives them can see the end.
+    """
+    known: dict[str, Sentence] = {}
+    for name, text in zip(ids, texts, strict=True):
+        if text not in known:
+            known[text] = next(trees)
+        yield replace(known[text], id=name)
+    for tree in trees:
+        raise AssertionError(f"a tree {tree.id} of no text")
 
 
 class Parser:
     """Tagger and parser, loaded once.
 
     Attributes:
-        conventions: how text is divided and written.
+        conventions: how text is divided and written: as the parser's file says, or else as by default.
         relations: labels that the parser can give.
         hashes: SHA-256 of the weights of "tagger" and "parser", and of the further files.
-        counts: kinds of texts seen so far, and tokens; equal texts are counted once a call.
+        counts: kinds of texts seen so far, and tokens; equal texts are counted once per call.
     """
 
     def __init__(
@@ -335,7 +275,6 @@ class Parser:
         tagger: str | Path,
         parser: str | Path,
         max_tokens: int,
-        conventions: Conventions | None = None,
         further: Mapping[str, str | Path] | None = None,
     ):
         """Load the models.
@@ -343,43 +282,55 @@ class Parser:
         Args:
             tagger, parser: files from `bove train-tagger` and `bove train-parser`, or of Stanza.
             max_tokens: a longer sentence is cut into pieces of so many tokens, each with a root of its own.
-            conventions: by default those that the parser's file holds, or else the defaults.
-            further: files that the two models need, by their names in `foundations.NAMES`.
+            further: files that the two models need, by their names in `NAMES`.
 
         Raises:
             BoveError: a file that is missing, of another kind, or in need of files that are not given.
         """
         if max_tokens < 1:
-            raise BoveError(f"at most {max_tokens} tokens a sentence: give 1 or more")
+            raise BoveError(f"at most {max_tokens} tokens in a sentence: give 1 or more")
         models = {"tagger": read_checkpoint(tagger, "tagger"), "parser": read_checkpoint(parser, "parser")}
         further = further or {}
         processors = {"pos": (tagger, models["tagger"]), "depparse": (parser, models["parser"])}
         for name, path in further.items():
-            content = read_foundation(name, path)
+            content = load_safely(path, name)
+            if not isinstance(content, dict) or not any(keys <= content.keys() for keys in NAMES[name]):
+                raise BoveError(
+                    f"{path}: no {name} of Stanza; give the file that tagger and parser were made with"
+                )
             processors |= {"lemma": (path, content)} if name == "lemmatizer" else {}
-        told = settings(processors, further)
+        places = _places_of_further_files(processors, further)
         self.max_tokens = max_tokens
-        self.conventions = conventions or read_conventions(parser, models["parser"]) or Conventions()
+        self.conventions = read_conventions(parser, models["parser"]) or Conventions()
         self.hashes = {kind: state_hash(content) for kind, content in models.items()}
         self.hashes |= {name: sha256(path) for name, path in further.items()}
         self.counts: Counter[str] = Counter()
-        with one_thread():
-            self._pipeline, self.relations = _load(tagger, parser, further, told)
+        try:
+            with one_thread():
+                self._pipeline = pipeline(tagger, parser, further.get("lemmatizer"), **places)
+                self.relations = frozenset(self._pipeline.processors["depparse"].get_known_relations())
+        except (*_FAILURES, OSError) as e:
+            files = ", ".join(map(str, (tagger, parser, *further.values())))
+            raise BoveError(
+                f"{files}: Stanza cannot load them together ({type(e).__name__}: {e}); give files that were "
+                f"made for each other, by a version of Stanza near {version('stanza')}"
+            ) from e
 
     def parse(self, texts: Sequence[str], ids: Sequence[str] | None = None) -> Iterator[Sentence]:
-        """One graph a text, in order; equal texts are parsed once.
+        """One graph per text, in order; equal texts are parsed once.
 
-        A text without a token (blank, or of characters that can not be seen) gives a graph without tokens.
+        A text without a token (blank, or of invisible characters) gives a graph without tokens.
 
         Args:
             texts: anything; line breaks are spaces.
             ids: their names, by default 1, 2, …
 
         Raises:
-            BoveError: a text that Stanza can not parse, with its name.
+            BoveError: a text that Stanza cannot parse, with its name.
         """
         names = [str(number) for number in range(1, len(texts) + 1)] if ids is None else ids
-        return spread(names, texts, self._parse_distinct(distinct(names, texts)))
+        items = ((name, self._divide(text)) for name, text in distinct(names, texts))
+        return spread(names, texts, self._parse(items))
 
     def parse_tokens(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """Yield a tree of each sentence's own tokens, in order and under its id, a chunk at a time.
@@ -387,31 +338,26 @@ class Parser:
         Only the forms are read: tags, heads and labels are all predicted. A sentence without tokens stays so.
 
         Raises:
-            BoveError: a sentence that Stanza can not parse, with its id.
+            BoveError: a sentence that Stanza cannot parse, with its id.
         """
-        waiting = iter(sentences)
-        while chunk := list(islice(waiting, CHUNK)):
-            yield from self._parse_pieces([(s.id, self._cut([s.forms] if s.forms else [])) for s in chunk])
+        return self._parse((s.id, [s.forms] if s.forms else []) for s in sentences)
 
-    def _parse_distinct(self, items) -> Iterator[Sentence]:
-        for start in range(0, len(items), CHUNK):
-            chunk = items[start : start + CHUNK]
-            yield from self._parse_pieces([(name, self._pieces(text)) for name, text in chunk])
-
-    def _parse_pieces(self, chunk) -> Iterator[Sentence]:
-        """One graph for each (name, token lists) of a chunk, which is parsed at once."""
-        owners = [name for name, own in chunk for _ in own]
-        with one_thread():
-            trees = iter(self._run([piece for _, own in chunk for piece in own], owners))
-        for name, own in chunk:
-            yield _join(name, [next(trees) for _ in own])
-
-    def _pieces(self, text) -> list[list[str]]:
-        """Token lists to parse: the sentences of a text, the long ones cut."""
+    def _divide(self, text) -> list[list[str]]:
+        """The sentences of a text."""
         found = tokens.sentences(text, self.conventions)
         self.counts[EMPTY] += not found
         self.counts[SEVERAL] += len(found) > 1
-        return self._cut(found)
+        return found
+
+    def _parse(self, items) -> Iterator[Sentence]:
+        """One graph for each (name, sentences), a chunk at a time."""
+        pieces = ((name, self._cut(sentences)) for name, sentences in items)
+        while chunk := list(islice(pieces, CHUNK)):
+            owners = [name for name, own in chunk for _ in own]
+            with one_thread():
+                trees = iter(self._run([piece for _, own in chunk for piece in own], owners))
+            for name, own in chunk:
+                yield _join(name, [next(trees) for _ in own])
 
     def _cut(self, sentences) -> list[list[str]]:
         """Sentences as token lists, none longer than the limit."""
@@ -430,13 +376,13 @@ class Parser:
             if len(pieces) == 1:
                 reason = f"{type(e).__name__}: {e}"
                 raise BoveError(
-                    f"sentence {owners[0]}: Stanza can not parse it ({reason}); repair or remove it"
+                    f"sentence {owners[0]}: Stanza cannot parse it ({reason}); repair or remove it"
                 ) from e
         return [self._run([piece], [owner])[0] for piece, owner in zip(pieces, owners, strict=True)]
 
 
 def _trees(run, pieces) -> list[Sentence]:
-    """One tree a token list, of the very same tokens."""
+    """One tree per token list, of the very same tokens."""
     found = run(pieces).sentences
     trees = []
     for piece, sentence in zip(pieces, found, strict=True):
@@ -452,60 +398,10 @@ def _trees(run, pieces) -> list[Sentence]:
 
 def _join(name: str, trees: Iterable[Sentence]) -> Sentence:
     """Several trees as one graph; each keeps its root."""
-    forms: list[str] = []
-    tags: list[str] = []
-    heads: list[int] = []
-    relations: list[str] = []
+    forms, tags, heads, relations = [], [], [], []
     for tree in trees:
         heads += [head + len(forms) if head else 0 for head in tree.heads]
         forms += tree.forms
         tags += tree.tags
         relations += tree.relations
     return Sentence(name, tuple(forms), tuple(tags), tuple(heads), tuple(relations))
-
-
-# How far predicted trees agree with gold trees of the same tokens.
-
-
-class Accuracy:
-    """Tokens whose tag, head, and head with label were predicted right, all of them and without punctuation.
-
-    Attributes:
-        tokens: number of tokens that are counted in `shares(punctuation)`, by its argument.
-        labels: gold labels with their number of arcs.
-    """
-
-    def __init__(self) -> None:
-        self.tokens = {True: 0, False: 0}
-        self.labels: Counter[str] = Counter()
-        self._right: Counter[tuple[str, bool]] = Counter()
-
-    def add(self, gold: Sentence, found: Sentence) -> None:
-        """Count a sentence; both must have the same tokens, or a ValueError is raised."""
-        if gold.forms != found.forms:
-            raise ValueError(f"sentence {gold.id}: its tokens are not those of the gold tree")
-        self.labels.update(gold.relations)
-        for i, form in enumerate(gold.forms):
-            head = gold.heads[i] == found.heads[i]
-            right = {
-                "tags": gold.tags[i] == found.tags[i],
-                "UAS": head,
-                "LAS": head and gold.relations[i] == found.relations[i],
-            }
-            with_it = (True,) if character_class(form) == PUNCTUATION else (True, False)
-            for punctuation in with_it:
-                self.tokens[punctuation] += 1
-                for name, value in right.items():
-                    self._right[name, punctuation] += value
-
-    def shares(self, punctuation: bool) -> dict[str, float | None]:
-        """Shares of tokens with the right tag ("tags"), head ("UAS"), and head and label ("LAS").
-
-        Args:
-            punctuation: whether tokens of punctuation marks alone count too. Where no token counts, a share
-                is None.
-        """
-        total = self.tokens[punctuation]
-        return {
-            name: self._right[name, punctuation] / total if total else None for name in ("tags", "UAS", "LAS")
-        }

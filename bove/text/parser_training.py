@@ -1,9 +1,12 @@
-"""Training Stanza's tagger and parser on a treebank, so that parses bear the treebank's own labels.
+"""Training Stanza's tagger and parser on a treebank, so that parses have the treebank's own labels.
 
-The part-of-speech tag stands in Stanza's UPOS column; there are no lemmas and no features, for nothing would
+The part-of-speech tag is in Stanza's UPOS column; there are no lemmas and no features, for nothing would
 supply them to new text. Final punctuation is dropped from a random 30 % of the training sentences, or else
 captions and headlines, which have none, parse badly. Everything is seeded, and computed in one thread: equal
 input gives equal weights.
+
+Stanza's own sizes are made for accelerators; the presets here are small enough for a CPU, with little
+dropout, and budgets in steps, so that a run gives the same model however busy the processor is.
 """
 
 import contextlib
@@ -12,53 +15,27 @@ import random
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bove.errors import BoveError, similar
+from bove.text import conll
 from bove.text import parser as parsing
 from bove.text.conll import Sentence
 from bove.text.parser import read_checkpoint, state_hash, write_checkpoint
-from bove.text.tokens import PUNCTUATION, character_class, find_conventions
-
-# Options of Stanza's training: presets that a CPU can finish, and a user's changes to them.
-#
-# Stanza's own sizes are made for accelerators; these are small, with little dropout, and budgets in steps,
-# so
-# that a run gives the same model however busy the processor is.
+from bove.text.tokens import find_conventions, is_punctuation
 
 # ruff: noqa: SIM905 a long word list reads better unquoted
 
-
 _TAGGER = {
-    "num_layers": 1,
-    "tag_emb_dim": 10,
-    "composite_deep_biaff_hidden_dim": 10,
-    "batch_size": 20,
-    "dropout": 0.2,
-    "word_dropout": 0.1,
-    "lr": 5e-3,
-    "fix_eval_interval": True,
-}
+    "num_layers": 1, "tag_emb_dim": 10, "composite_deep_biaff_hidden_dim": 10, "batch_size": 20,
+    "dropout": 0.2, "word_dropout": 0.1, "lr": 5e-3, "fix_eval_interval": True,
+}  # fmt: skip
 _PARSER = {
-    "no_checkpoint": True,
-    "no_char": True,
-    "no_xpos": True,
-    "no_ufeats": True,
-    "no_second_optim": True,
-    "no_plateau": True,
-    "num_layers": 2,
-    "tag_emb_dim": 25,
-    "batch_size": 500,
-    "dropout": 0.1,
-    "word_dropout": 0.1,
-    "optim": "adam",
-    "lr": 4e-3,
-    "beta2": 0.95,
-    "weight_decay": 0,
-}
-
-
+    "no_checkpoint": True, "no_char": True, "no_xpos": True, "no_ufeats": True, "no_second_optim": True,
+    "no_plateau": True, "num_layers": 2, "tag_emb_dim": 25, "batch_size": 500, "dropout": 0.1,
+    "word_dropout": 0.1, "optim": "adam", "lr": 4e-3, "beta2": 0.95, "weight_decay": 0,
+}  # fmt: skip
 # The learning rate falls once, late in the training, where there is time for it.
 _TAGGER_FALL = {"second_optim": "adam", "second_lr": 1e-3}
 _PARSER_FALL = {"no_second_optim": False, "second_optim": "adam", "second_lr": 8e-4, "second_warmup_steps": 0}
@@ -106,8 +83,11 @@ def find_options(kind: str, preset: str, changes: Sequence[str] = ()) -> dict[st
     Raises:
         BoveError: an option that Stanza does not have, that BoVE sets itself, or whose value is wrong.
     """
-    known = _stanza_actions(kind)
-    options: dict[str, object] = dict(PRESETS[kind][preset])
+    import stanza.models.parser
+    import stanza.models.tagger
+
+    reader = getattr(stanza.models, kind).build_argparse()
+    known = {name.lstrip("-"): action for action in reader._actions for name in action.option_strings}
     changed = {}
     for change in changes:
         key, equals, value = change.partition("=")
@@ -119,11 +99,12 @@ def find_options(kind: str, preset: str, changes: Sequence[str] = ()) -> dict[st
         if key not in known:
             hint = similar(key, known) or "see Stanza's documentation"
             raise BoveError(f"option {key!r}: Stanza's {kind} has none of that name; {hint}")
-        changed[key] = _value(kind, key, value.strip(), switch=known[key].nargs == 0)
-    options = {key: value for key, value in options.items() if key not in changed} | changed
+        changed[key] = _value(reader, key, value.strip(), switch=known[key].nargs == 0)
+    usual = PRESETS[kind][preset]
+    options: dict[str, object] = {key: value for key, value in usual.items() if key not in changed} | changed
     if options["max_steps"] < 1 or options["eval_interval"] < 1:
         raise BoveError("max_steps and eval_interval: give 1 or more")
-    _rescale(options, PRESETS[kind][preset], changed)
+    _rescale(options, usual, changed)
     options["eval_interval"] = min(options["eval_interval"], options["max_steps"])
     return options
 
@@ -139,20 +120,8 @@ def _rescale(options, preset, changed) -> None:
             options["eval_interval"] = max(1, steps // (preset["max_steps"] // preset["eval_interval"]))
 
 
-def _stanza_actions(kind) -> dict:
-    """Stanza's options by name."""
-    import stanza.models.parser
-    import stanza.models.tagger
-
-    actions = getattr(stanza.models, kind).build_argparse()._actions
-    return {name.lstrip("-"): action for action in actions for name in action.option_strings}
-
-
-def _value(kind, key, text, switch) -> object:
+def _value(reader, key, text, switch) -> object:
     """The value as Stanza reads it; a switch is a bool."""
-    import stanza.models.parser
-    import stanza.models.tagger
-
     if switch:
         if text not in ("true", "false"):
             raise BoveError(f"option {key}={text}: a switch; write true or false")
@@ -160,11 +129,10 @@ def _value(kind, key, text, switch) -> object:
     words = io.StringIO()
     try:
         with contextlib.redirect_stderr(words):
-            found = getattr(stanza.models, kind).build_argparse().parse_args([f"--{key}", text])
+            value = getattr(reader.parse_args([f"--{key}", text]), key)
     except SystemExit as e:
         reason = words.getvalue().strip().rpartition("error: ")[2]
         raise BoveError(f"option {key}={text}: {reason or 'not a value that Stanza takes'}") from e
-    value = getattr(found, key)
     return value if isinstance(value, int | float | str) else text
 
 
@@ -179,25 +147,17 @@ def as_arguments(options: Mapping[str, object]) -> list[str]:
     return out
 
 
-# Training Stanza's tagger and parser on a treebank, so that parses bear the treebank's own labels.
-#
-# The part-of-speech tag stands in Stanza's UPOS column; there are no lemmas and no features, for nothing
-# would
-# supply them to new text. Final punctuation is dropped from a random 30 % of the training sentences, or
-# else
-# captions and headlines, which have none, parse badly. Everything is seeded, and computed in one thread:
-# equal
-# input gives equal weights.
-
 NO_FINAL_STOP = 0.3
 # Why a sentence is left out.
-EMPTY, UNTAGGED = "without tokens", "with untagged tokens"
-NO_HEAD, NO_ROOT, TWO_ROOTS, CYCLE = (
-    "with missing heads or labels",
-    "without a root",
-    "with several roots",
-    "with a cycle",
-)
+EMPTY, UNTAGGED, NO_HEAD = "without tokens", "with untagged tokens", "with missing heads or labels"
+_FAULTS = {
+    conll.NEGATIVE: NO_HEAD,
+    conll.OUT_OF_RANGE: NO_HEAD,
+    conll.NO_ROOT: "without a root",
+    conll.TWO_ROOTS: "with several roots",
+    conll.SELF_LOOP: "with a cycle",
+    conll.CYCLE: "with a cycle",
+}
 SHORTENED = "trained without their final punctuation"
 
 
@@ -235,12 +195,12 @@ def train(
     Args:
         kind: "tagger" or "parser".
         training, development: sentences with tags, and for a parser one tree each; others are left out.
-        options: of Stanza, from `bove.text.parser_options.find_options`.
+        options: of Stanza, from `find_options`.
         seed: for the shortened sentences and for Stanza.
         output: model file.
 
     Raises:
-        BoveError: no usable sentence, or Stanza can not train on them.
+        BoveError: no usable sentence, or Stanza cannot train on them.
     """
     read, dev_read = list(training), list(development)
     counts, dev_counts = Counter(read=len(read)), Counter(read=len(dev_read))
@@ -274,32 +234,15 @@ def _usable(sentences, kind, counts, where) -> list[Sentence]:
 
 
 def find_fault(sentence: Sentence, kind: str) -> str | None:
-    """Why a sentence can not train a model; a tagger needs no tree."""
-    heads = sentence.heads
-    if not heads:
+    """Why a sentence cannot train a model; a tagger needs no tree."""
+    if not sentence.forms:
         return EMPTY
     if "_" in sentence.tags:
         return UNTAGGED
     if kind == "tagger":
         return None
-    if any(head < 0 or head > len(heads) for head in heads) or "_" in sentence.relations:
-        return NO_HEAD
-    if heads.count(0) != 1:
-        return TWO_ROOTS if heads.count(0) else NO_ROOT
-    return CYCLE if len(_reached(heads)) < len(heads) else None
-
-
-def _reached(heads) -> set[int]:
-    """Tokens below the root."""
-    below: dict[int, list[int]] = {}
-    for token, head in enumerate(heads, 1):
-        below.setdefault(head, []).append(token)
-    reached, waiting = set(), [0]
-    while waiting:
-        children = below.get(waiting.pop(), [])
-        reached.update(children)
-        waiting += children
-    return reached
+    found = {kind for kind, _ in conll.oddities(sentence.heads)}
+    return NO_HEAD if "_" in sentence.relations else next((_FAULTS[k] for k in _FAULTS if k in found), None)
 
 
 def _drop_final_stops(sentences, generator, counts) -> list[Sentence]:
@@ -308,11 +251,11 @@ def _drop_final_stops(sentences, generator, counts) -> list[Sentence]:
     for sentence in sentences:
         chosen = generator.random() < NO_FINAL_STOP
         size = len(sentence.forms)
-        final = size > 1 and character_class(sentence.forms[-1]) == PUNCTUATION
+        final = size > 1 and is_punctuation(sentence.forms[-1])
         if chosen and final and sentence.heads[-1] != 0 and size not in sentence.heads:
             counts[SHORTENED] += 1
-            lists = (sentence.forms, sentence.tags, sentence.heads, sentence.relations)
-            sentence = Sentence(sentence.id, *(values[:-1] for values in lists))
+            columns = ("forms", "tags", "heads", "relations")
+            sentence = replace(sentence, **{name: getattr(sentence, name)[:-1] for name in columns})
         out.append(sentence)
     return out
 
@@ -342,35 +285,71 @@ def _run_stanza(kind, training, dev, options, seed, folder) -> None:
         getattr(stanza.models, kind).main(fixed + as_arguments(options))
     except (RuntimeError, ValueError, IndexError, KeyError, AssertionError, TypeError, SystemExit) as e:
         raise BoveError(
-            f"Stanza can not train a {kind} with this treebank and these options ({type(e).__name__}: {e}); "
+            f"Stanza cannot train a {kind} with this treebank and these options ({type(e).__name__}: {e}); "
             f"see the log, and change one of them"
         ) from e
     if not (folder / "model.pt").is_file():
         raise BoveError(f"Stanza ended without writing a {kind}; see the log")
 
 
-def evaluate(kind: str, model: str | Path, sentences: Sequence[Sentence]) -> dict[str, float]:
+class Accuracy:
+    """Tokens whose tag, head, and head with label were predicted right, all of them and without punctuation.
+
+    Attributes:
+        tokens: number of tokens that are counted in `shares(punctuation)`, by its argument.
+        labels: gold labels with their number of arcs.
+    """
+
+    def __init__(self) -> None:
+        self.tokens = {True: 0, False: 0}
+        self.labels: Counter[str] = Counter()
+        self._right: Counter[tuple[str, bool]] = Counter()
+
+    def add(self, gold: Sentence, found: Sentence) -> None:
+        """Count a sentence; both must have the same tokens, or a ValueError is raised."""
+        if gold.forms != found.forms:
+            raise ValueError(f"sentence {gold.id}: its tokens are not those of the gold tree")
+        self.labels.update(gold.relations)
+        for i, form in enumerate(gold.forms):
+            head = gold.heads[i] == found.heads[i]
+            right = {
+                "tags": gold.tags[i] == found.tags[i],
+                "UAS": head,
+                "LAS": head and gold.relations[i] == found.relations[i],
+            }
+            for punctuation in (True,) if is_punctuation(form) else (True, False):
+                self.tokens[punctuation] += 1
+                for name, value in right.items():
+                    self._right[name, punctuation] += value
+
+    def shares(self, punctuation: bool) -> dict[str, float | None]:
+        """Shares of tokens with the right tag ("tags"), head ("UAS"), and head and label ("LAS").
+
+        Args:
+            punctuation: whether tokens of punctuation marks alone count too. Where no token counts, a share
+                is None.
+        """
+        total = self.tokens[punctuation]
+        return {
+            name: self._right[name, punctuation] / total if total else None for name in ("tags", "UAS", "LAS")
+        }
+
+
+def evaluate(kind: str, model: str | Path, sentences: Sequence[Sentence]) -> dict[str, float | None]:
     """Share of tokens with the right tag; or with the right head (UAS) and label too (LAS), on given tags."""
     from stanza.models.common.doc import Document
 
-    run = parsing.pipeline(**{kind: model})
-    right: Counter[str] = Counter()
+    run, accuracy = parsing.pipeline(**{kind: model}), Accuracy()
     for start in range(0, len(sentences), parsing.CHUNK):
         chunk = sentences[start : start + parsing.CHUNK]
-        rows = [_document_rows(sentence) for sentence in chunk]
-        found = run(Document(rows)).sentences
-        for sentence, parsed in zip(chunk, found, strict=True):
-            gold = zip(sentence.tags, sentence.heads, sentence.relations, strict=True)
-            for word, (tag, head, label) in zip(parsed.words, gold, strict=True):
-                right["tokens"] += 1
-                right["tags"] += word.upos == tag
-                right["UAS"] += word.head == head
-                right["LAS"] += word.head == head and word.deprel == label
-    names = ("tags",) if kind == "tagger" else ("UAS", "LAS")
-    return {name: right[name] / right["tokens"] for name in names}
-
-
-def _document_rows(sentence) -> list[dict]:
-    """Stanza's form of a sentence with tags."""
-    words = zip(sentence.forms, sentence.tags, strict=True)
-    return [{"id": (i,), "text": form, "upos": tag} for i, (form, tag) in enumerate(words, 1)]
+        tagged = [list(zip(sentence.forms, sentence.tags, strict=True)) for sentence in chunk]
+        rows = [
+            [{"id": (i,), "text": form, "upos": tag} for i, (form, tag) in enumerate(words, 1)]
+            for words in tagged
+        ]
+        for gold, parsed in zip(chunk, run(Document(rows)).sentences, strict=True):
+            words = [(word.upos, word.head, word.deprel) for word in parsed.words]
+            tags, heads, relations = zip(*words, strict=True)
+            accuracy.add(gold, Sentence(gold.id, gold.forms, tags, heads, relations))
+    shares = accuracy.shares(punctuation=True)
+    return {name: shares[name] for name in (("tags",) if kind == "tagger" else ("UAS", "LAS"))}

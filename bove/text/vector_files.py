@@ -1,14 +1,14 @@
 r"""Rows of word2vec and GloVe files, in blocks, without holding the file in memory.
 
 word2vec binary: a line `V r`, then per row the word, a space and r little-endian float32; some writers end
-each row with a line break. word2vec text: a line `V r`, then `word x_1 … x_r` a line. GloVe: the same lines
+each row with a line break. word2vec text: a line `V r`, then `word x_1 … x_r` per line. GloVe: the same lines
 without the first. A GloVe word may hold spaces, so the numbers are taken from the line's end.
 """
 
 import codecs
 import warnings
 from collections.abc import Iterator
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ BLOCK_BYTES = 1 << 22
 BLOCK_ROWS = 4096
 _LONGEST_WORD = 4096
 _DIGITS = 18  # of a header's numbers at most; longer ones are none
+_DAMAGED = "the file is damaged or its header wrong"
 
 
 class Kind(NamedTuple):
@@ -100,12 +101,7 @@ def _is_number(cell: bytes) -> bool:
 
 def _trailing_numbers(fields) -> int:
     """How many of the fields after the first are numbers, counted from the end."""
-    count = 0
-    for field in reversed(fields[1:]):
-        if not _is_number(field):
-            break
-        count += 1
-    return count
+    return sum(1 for _ in takewhile(_is_number, reversed(fields[1:])))
 
 
 def _binary_blocks(path, kind, wanted) -> Blocks:
@@ -138,23 +134,14 @@ def _binary_blocks(path, kind, wanted) -> Blocks:
                 place = end
             if words:
                 yield words, np.frombuffer(b"".join(raw), "<f4").reshape(len(words), kind.dimensions)
-            elif ended or len(buffer) - place > _LONGEST_WORD + size:
-                _fail_binary(path, kind, number, ended)
+            elif ended:
+                raise _cut_off(path, number, kind)
+            elif len(buffer) - place > _LONGEST_WORD + size:
+                raise BoveError(f"{path}, row {number + 1}: no word of a sane length; {_DAMAGED}")
         if number == kind.size and (buffer[place:] + stream.read(64)).strip():
             raise BoveError(
                 f"{path}: more follows the {kind.size} rows of {kind.dimensions} of its header; {_DAMAGED}"
             )
-
-
-_DAMAGED = "the file is damaged or its header wrong"
-
-
-def _fail_binary(path, kind, number, ended):
-    if ended:
-        raise BoveError(
-            f"{path}, row {number + 1}: the file ends there, but its header says {kind.size} rows; {_DAMAGED}"
-        )
-    raise BoveError(f"{path}, row {number + 1}: no word of a sane length; {_DAMAGED}")
 
 
 def _text_blocks(path, kind, wanted) -> Blocks:
@@ -173,11 +160,15 @@ def _text_blocks(path, kind, wanted) -> Blocks:
                 number += len(lines)
         ended = not stream.read(64).strip()
     if kind.size is not None and number < min(wanted, kind.size):
-        raise BoveError(
-            f"{path}, row {number + 1}: the file ends there, but its header says {kind.size} rows; {_DAMAGED}"
-        )
+        raise _cut_off(path, number, kind)
     if number == kind.size and not ended:
         raise BoveError(f"{path}: more follows the {kind.size} rows that its header says; {_DAMAGED}")
+
+
+def _cut_off(path, number, kind) -> BoveError:
+    return BoveError(
+        f"{path}, row {number + 1}: the file ends there, but its header says {kind.size} rows; {_DAMAGED}"
+    )
 
 
 def _text_rows(path, lines, dimensions, number) -> tuple[list[bytes], np.ndarray]:
@@ -194,7 +185,11 @@ def _text_rows(path, lines, dimensions, number) -> tuple[list[bytes], np.ndarray
     if values.size != len(lines) * dimensions:
         for row, tail in enumerate(tails, number + 1):
             if _numbers(tail).size != dimensions:
-                raise BoveError(f"{path}, row {row}: {_fault(tail, dimensions)}; is the file damaged?")
+                bad = next((cell for cell in tail.split() if not _is_number(cell)), None)
+                fault = f"{len(tail.split())} numbers, not {dimensions}"
+                if bad is not None:
+                    fault = f"{bad[:20].decode('utf-8', 'replace')!r} is not a number"
+                raise BoveError(f"{path}, row {row}: {fault}; is the file damaged?")
     return words, values.reshape(len(lines), dimensions)
 
 
@@ -208,13 +203,6 @@ def _numbers(text: bytes) -> np.ndarray:
             return np.fromstring(text, np.float32, sep=" ")
         except (ValueError, DeprecationWarning):
             return np.zeros(0, np.float32)
-
-
-def _fault(tail: bytes, dimensions: int) -> str:
-    bad = next((cell for cell in tail.split() if not _is_number(cell)), None)
-    if bad is None:
-        return f"{len(tail.split())} numbers, not {dimensions}"
-    return f"{bad[:20].decode('utf-8', 'replace')!r} is no number"
 
 
 def _split_odd(path, row, line, dimensions) -> tuple[bytes, bytes]:

@@ -23,28 +23,11 @@ from bove.text.vocabulary import Vocabulary
 FORMAT = "bove-vectors"
 NOT_UTF8 = "words that are not UTF-8, left out"
 EMPTY = "empty words, left out"
-DUPLICATE = "words that stood before, left out"
+DUPLICATE = "repeated words, left out"
 # type and number of axes of each array
-_ARRAYS = {
-    "vectors": ("<f4", 2),
-    "words": ("|u1", 1),
-    "word_offsets": ("<i8", 1),
-    "keys": ("<u8", 1),
-    "rows": ("<i8", 1),
-}
-
-
-def _fits(arrays) -> bool:
-    """Whether arrays have the shapes and types of word vectors; what they hold is not read."""
-    kinds = {name: (array.dtype.str, array.ndim) for name, array in arrays.items() if name in _ARRAYS}
-    if kinds != _ARRAYS:
-        return False
-    size, ends = len(arrays["vectors"]), arrays["word_offsets"]
-    return (
-        len(arrays["keys"]) == len(arrays["rows"]) == size
-        and len(ends) == size + 1
-        and (ends[0], ends[-1]) == (0, len(arrays["words"]))
-    )
+_ARRAYS = {"vectors": ("<f4", 2), "words": ("|u1", 1), "word_offsets": ("<i8", 1)}
+_ARRAYS |= {"keys": ("<u8", 1), "rows": ("<i8", 1)}
+_MOST = 2**31 - 1  # of an option of word2vec: beyond it gensim's thread ends, and gensim waits for it forever
 
 
 def _key(word: bytes) -> int:
@@ -75,7 +58,13 @@ class WordVectors:
             BoveError: the file is missing, damaged or holds something else.
         """
         arrays, metadata = artefacts.open_mapped(path, FORMAT, _ARRAYS)
-        if not _fits(arrays):
+        kinds = {name: (arrays[name].dtype.str, arrays[name].ndim) for name in _ARRAYS}
+        size, ends = len(arrays["keys"]), arrays["word_offsets"]
+        if (
+            kinds != _ARRAYS
+            or not len(arrays["vectors"]) == len(arrays["rows"]) == len(ends) - 1 == size
+            or (ends[0], ends[-1]) != (0, len(arrays["words"]))
+        ):
             raise BoveError(f"{path}: vectors whose parts do not fit together; make the file again")
         return cls(arrays, metadata.get("source_sha256", ""), path)
 
@@ -121,7 +110,7 @@ class WordVectors:
 
 
 class WordLookup:
-    """Words as they stand in a text, looked up under the variants of a vocabulary."""
+    """Words of a text, looked up under the variants of a vocabulary."""
 
     def __init__(self, vocabulary: Vocabulary, vectors: WordVectors):
         self.vectors = vectors
@@ -162,8 +151,7 @@ def convert(
         limit: number of rows to read, from the first; all where None.
 
     Returns:
-        Rows left out, by kind, with the number of each kind's first; a word that stands twice keeps its first
-        vector.
+        Rows left out, by kind, with the number of each kind's first; a repeated word keeps its first vector.
 
     Raises:
         BoveError: the file is truncated, damaged, or not in the format.
@@ -209,12 +197,12 @@ def write_vectors(
 ) -> np.ndarray:
     """Write blocks of words (UTF-8) and rows [n, r] to a mapped file, atomically.
 
-    The number of rows is known at the end alone, so they wait in an unnamed file beside the output.
+    The number of rows is known at the end only, so they wait in an unnamed file beside the output.
 
     Returns:
-        Numbers, from 0 and ascending, of the rows that were left out because their word stood before.
+        Numbers, from 0 and ascending, of the rows that were left out because an earlier one has their word.
     """
-    output = Path(output)
+    output, piece = Path(output), 1 << 24
     with atomic_path(output) as tmp, tempfile.TemporaryFile(dir=output.parent) as scratch:
         blob, ends, keys, dimensions = bytearray(), array("q", [0]), array("Q"), 0
         for words, rows in blocks:
@@ -227,12 +215,22 @@ def write_vectors(
         if not keys:
             raise BoveError(f"{output}: there is no word to write; check the source")
         arrays, drop = _index(blob, ends, keys)
-        _assemble(tmp, arrays, blob, scratch, dimensions, drop, ends, metadata)
+        shapes = {name: (values.dtype, values.shape) for name, values in arrays.items()}
+        shapes["vectors"] = (np.dtype("<f4"), (len(keys) - len(drop), dimensions))
+        shapes["words"] = (np.dtype("u1"), (int(arrays["word_offsets"][-1]),))
+        with artefacts.create(tmp, FORMAT, shapes, metadata) as writer:
+            for name, values in arrays.items():
+                writer.put(name, values)
+            for start, end in zip([0, *(drop + 1).tolist()], [*drop.tolist(), len(keys)], strict=True):
+                writer.put("words", memoryview(blob)[ends[start] : ends[end]])
+                scratch.seek(4 * dimensions * start)
+                for left in range(4 * dimensions * (end - start), 0, -piece):
+                    writer.put("vectors", scratch.read(min(left, piece)))
     return drop
 
 
 def _index(blob: bytearray, ends: array, keys: array) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """The arrays that find a word, and the rows [k] of the words that stood before, which they leave out.
+    """The arrays that find a word, and the rows [k] of repeated words, which they leave out.
 
     Millions of words pass here, so what can be a view is no copy.
     """
@@ -250,7 +248,7 @@ def _index(blob: bytearray, ends: array, keys: array) -> tuple[dict[str, np.ndar
 
 
 def _repeated(blob, offsets, ordered_keys, order) -> np.ndarray:
-    """Rows, ascending, of words that stand in an earlier row; two words may share a key."""
+    """Rows, ascending, of words that an earlier row has; two words may share a key."""
     drop = []
     seen: set[bytes] = set()
     for place in np.flatnonzero(ordered_keys[1:] == ordered_keys[:-1]).tolist():
@@ -262,32 +260,8 @@ def _repeated(blob, offsets, ordered_keys, order) -> np.ndarray:
     return np.sort(np.array(drop, np.int64))
 
 
-def _assemble(path, arrays, blob, scratch, dimensions, drop, ends, metadata) -> None:
-    """Write all arrays; words come from the blob, vectors from the scratch file, less the drop."""
-    size = len(ends) - 1
-    shapes = {name: (values.dtype, values.shape) for name, values in arrays.items()}
-    shapes["vectors"] = (np.dtype("<f4"), (size - len(drop), dimensions))
-    shapes["words"] = (np.dtype("u1"), (int(arrays["word_offsets"][-1]),))
-    with artefacts.create(path, FORMAT, shapes, metadata) as writer:
-        for name, values in arrays.items():
-            writer.put(name, values)
-        for start, end in zip([0, *(drop + 1).tolist()], [*drop.tolist(), size], strict=True):
-            writer.put("words", memoryview(blob)[ends[start] : ends[end]])
-            scratch.seek(4 * dimensions * start)
-            left = 4 * dimensions * (end - start)
-            while left:
-                piece = scratch.read(min(left, 1 << 24))
-                writer.put("vectors", piece)
-                left -= len(piece)
-
-
-# Word vectors trained on raw text, for whoever has no pretrained ones.
-
-_MOST = 2**31 - 1
-
-
 class _Lines:
-    """A corpus, one sentence a line, tokens between spaces, that can be read again and again."""
+    """A corpus, one sentence per line, tokens between spaces, that can be read again and again."""
 
     # gensim leaves out what goes beyond this many tokens of a sentence.
     LONGEST = 10_000
@@ -317,31 +291,24 @@ def train(
     One thread, so that the same text and seed give the same bytes.
 
     Args:
-        source: one sentence a line, its tokens between spaces.
+        source: one sentence per line, its tokens between spaces.
         output: the mapped file.
         dimensions, window, epochs, min_count, negative, seed: as word2vec names them.
 
     Raises:
         BoveError: no word of the text occurs `min_count` times, or an option is out of its range.
     """
-    options = {"window": window, "epochs": epochs, "min_count": min_count, "negative": negative}
-    for name, value in {"dimensions": dimensions, **options}.items():
-        if not 1 <= value <= _MOST:  # beyond it gensim's thread ends, and gensim waits for it for ever
+    counted = {"window": window, "epochs": epochs, "min_count": min_count, "negative": negative}
+    for name, value in {"dimensions": dimensions, **counted}.items():
+        if not 1 <= value <= _MOST:
             raise BoveError(f"{name} {value}: out of range; give 1 to {_MOST}")
     if not 0 <= seed < 2**32:
         raise BoveError(f"seed {seed}: out of range; give 0 to {2**32 - 1}")
     check_file(source)
     from gensim.models import Word2Vec
 
-    model = Word2Vec(
-        vector_size=dimensions,
-        window=window,
-        min_count=min_count,
-        negative=negative,
-        seed=seed,
-        sg=1,
-        workers=1,
-    )
+    options = {"window": window, "min_count": min_count, "negative": negative, "seed": seed}
+    model = Word2Vec(vector_size=dimensions, sg=1, workers=1, **options)
     corpus = _Lines(source)
     model.build_vocab(corpus)
     if not model.wv.index_to_key:
@@ -349,5 +316,5 @@ def train(
     model.train(corpus, total_examples=model.corpus_count, epochs=epochs)
     words = [word.encode() for word in model.wv.index_to_key]
     metadata = {"source_sha256": sha256(source), "seed": str(seed)}
-    metadata |= {name: str(value) for name, value in options.items()}
+    metadata |= {name: str(value) for name, value in counted.items()}
     write_vectors(output, [(words, model.wv.vectors)], metadata)

@@ -131,7 +131,7 @@ def test_word_vectors_in_every_form(check):
     _, (report,) = check(binary(words, rows))
     assert odd(report, "rows") == {
         "words that are not UTF-8, left out": (1, [3]),
-        "words that stood before, left out": (1, [4]),
+        "repeated words, left out": (1, [4]),
         "empty words, left out": (1, [5]),
         "vectors of zeros": (1, [2]),
     }

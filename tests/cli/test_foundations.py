@@ -154,7 +154,7 @@ def test_files_that_were_not_made_for_each_other_are_one_line(fetched, tmp_path,
     other = torch.load(fetched / "pretrain.pt", weights_only=True)
     torch.save(other | {"emb": other["emb"][:, :5]}, tmp_path / "pretrain.pt")
     assert parse(fetched, tmp_path / "out.gz", pretrain=tmp_path / "pretrain.pt") == 2
-    assert "Stanza can not load them together" in capsys.readouterr().err.strip().split("\n")[-1]
+    assert "Stanza cannot load them together" in capsys.readouterr().err.strip().split("\n")[-1]
 
 
 def test_they_are_measured_on_a_treebank_too(fetched, tmp_path):

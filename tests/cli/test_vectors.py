@@ -20,7 +20,7 @@ def test_load_writes_a_mapped_file_and_logs_what_was_left_out(tmp_path, capsys):
     vectors = WordVectors.open(tmp_path / "v")
     np.testing.assert_array_equal(vectors.rows(vectors.find(["a", "b"])), [[1, 2], [3, 4]])
     log = (tmp_path / "log").read_text(encoding="utf-8")
-    assert "1 words that stood before, left out, first in row 3" in log and "2 words, 2 dimensions" in log
+    assert "1 repeated words, left out, first in row 3" in log and "2 words, 2 dimensions" in log
     assert log in capsys.readouterr().err
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from bove.text.conll import Sentence
-from bove.text.parser import Accuracy
+from bove.text.parser_training import Accuracy
 
 GOLD = Sentence("1", ("Dogs", "bark", "loudly", "."), ("NNS", "VBP", "RB", "."), (2, 0, 2, 2), tuple("abcd"))
 

@@ -177,6 +177,7 @@ def test_sentences_that_are_no_tree_are_left_out_and_counted(tmp_path):
     for fault, heads in odd.items():
         assert find_fault(Sentence("1", forms, tags, heads, labels), "parser") == fault
         assert find_fault(Sentence("1", forms, tags, heads, labels), "tagger") is None
+    assert find_fault(Sentence("1", forms, tags, (0, 2), labels), "parser") == "with a cycle"
     ring = Sentence("1", ("a", "b", "c"), ("X",) * 3, (0, 3, 2), ("l",) * 3)
     assert find_fault(ring, "parser") == "with a cycle"
     assert find_fault(Sentence("1", forms, ("X", "_"), (0, 1), labels), "tagger") == "with untagged tokens"
@@ -300,5 +301,5 @@ def test_a_model_with_an_odd_part_parses_or_is_refused_in_one_line(models, kind,
             list(Parser(files["tagger"], files["parser"], max_tokens=100).parse(["Dogs bark."]))
         except BoveError as e:
             refused += 1
-            assert str(files[kind]) in str(e) or "can not parse it" in str(e)
+            assert str(files[kind]) in str(e) or "cannot parse it" in str(e)
     assert 5 < refused < 40
