@@ -1,12 +1,16 @@
-"""Downloads that are checked by hash, tried again where they fail, and written whole or not at all.
+"""Where the files that a configuration names come from: paths, downloads, or the built-in corpus.
 
-Beside an output X lies X.json: the address, size and SHA-256 of what was fetched. Where nobody states a hash,
-the first download's is recorded there and a later one of the same address must have it too.
+`source:NAME/FILE` is FILE of the source NAME; `source:NAME` is a source that is one file; anything else is a
+path. A download is checked by hash, tried again where it fails, and written whole or not at all. Beside it,
+X, lies X.json: the address, size and SHA-256 of what was fetched. Where nobody states a hash, the first
+download's is recorded there and a later one of the same address must have it too.
 """
 
+import errno
 import json
 import lzma
 import os
+import shutil
 import struct
 import sys
 import tarfile
@@ -14,20 +18,14 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO
 
 from bove import demo
 from bove.errors import BoveError, similar
 from bove.files import atomic_path, atomic_write, sha256
-
-# Where the files that a configuration names lie: local paths, downloads, or the built-in corpus.
-#
-# `source:NAME/FILE` is FILE of the source NAME; `source:NAME` is a source that is one file; anything else
-# is
-# a path.
 
 DOWNLOADS = "results/downloads"
 # Keys of the section parser that name files of Stanza.
@@ -35,6 +33,14 @@ PARSER_FILES = ("tagger", "parser", "lemmatizer", "pretrain", "charlm_forward", 
 # Keys of a subset that name files of pairs, in the order of the command line.
 PAIR_FILES = ("input", "gold")
 _PREFIX = "source:"
+TIMEOUT = 60  # seconds without a byte
+# What text is packed to a tenth or a twentieth of; what unpacks to far more is there to fill the disk.
+_HARMLESS, _PROPORTION = 1 << 26, 200
+# What reading a damaged archive raises; a name that is not of its encoding is a ValueError.
+_DAMAGES = (
+    zlib.error, lzma.LZMAError, zipfile.BadZipFile, tarfile.TarError, struct.error, EOFError, OSError,
+    RuntimeError, ValueError, LookupError, OverflowError, MemoryError,
+)  # fmt: skip
 
 
 def references(config: dict) -> Iterator[tuple[str, str]]:
@@ -61,8 +67,16 @@ def references(config: dict) -> Iterator[tuple[str, str]]:
 
 def used(config: dict) -> dict[str, dict]:
     """The sources that some file of the run comes from."""
-    names = {value.removeprefix(_PREFIX).partition("/")[0] for _, value in references(config)}
+    names = {_split(value)[0] for _, value in references(config)}
     return {name: source for name, source in config["sources"].items() if name in names}
+
+
+def _split(value: str) -> tuple[str | None, str]:
+    """The source that a value names and the file in it; None and the path where it names none."""
+    if not value.startswith(_PREFIX):
+        return None, value
+    name, _, rest = value.removeprefix(_PREFIX).partition("/")
+    return name, rest
 
 
 def kind(source: dict) -> str | None:
@@ -82,9 +96,9 @@ def outputs(name: str, source: dict) -> list[str]:
 
 def locate(config: dict, value: str) -> str:
     """The path of a file, relative to the working directory unless the user named it otherwise."""
-    if not value.startswith(_PREFIX):
-        return os.path.expanduser(value)  # noqa: PTH111 a path stays as the user wrote it
-    name, _, rest = value.removeprefix(_PREFIX).partition("/")
+    name, rest = _split(value)
+    if name is None:
+        return os.path.expanduser(rest)  # noqa: PTH111 a path stays as the user wrote it
     source = config["sources"][name]
     base = {
         "file": os.path.expanduser(source.get("file", "")),  # noqa: PTH111
@@ -107,51 +121,30 @@ def check(config: dict) -> None:
         if len(set(files)) < len(files):
             raise BoveError(f"configuration: sources.{name}.members: two members have one file name")
     for key, value in references(config):
-        if value.startswith(_PREFIX):
-            _check_source(config, key, value)
+        name, rest = _split(value)
+        made = name is not None and _check_source(config["sources"], f"configuration: {key}", name, rest)
         path = locate(config, value)
-        if _is_local(config, value) and not os.path.isfile(path):  # noqa: PTH113 a name may be too long
+        if not made and not os.path.isfile(path):  # noqa: PTH113 a name may be too long
             found = "is a folder, not a file" if os.path.isdir(path) else "no such file"  # noqa: PTH112
             raise BoveError(f"configuration: {key}: {path}: {found}; correct the path")
 
 
-def _is_local(config: dict, value: str) -> bool:
-    name = value.removeprefix(_PREFIX).partition("/")[0]
-    return not value.startswith(_PREFIX) or kind(config["sources"][name]) == "file"
-
-
-def _check_source(config: dict, key: str, value: str) -> None:
-    name, _, rest = value.removeprefix(_PREFIX).partition("/")
-    if name not in config["sources"]:
-        raise BoveError(f"configuration: {key}: no source {name!r};{_options(name, config['sources'])}")
-    source = config["sources"][name]
-    if kind(source) == "file":
-        return
-    files = demo.FILES if kind(source) == "sentences" else members(source)
+def _check_source(known: dict[str, dict], where: str, name: str, rest: str) -> bool:
+    """Whether a source is made by the workflow; BoveError where there is none, or no such file in it."""
+    if name not in known:
+        raise BoveError(f"{where}: no source {name!r}; {_options(name, known)}")
+    if kind(known[name]) == "file":
+        return False
+    files = demo.FILES if kind(known[name]) == "sentences" else members(known[name])
     if files and rest not in files:
-        raise BoveError(f"configuration: {key}: source {name!r} has no file {rest!r};{_options(rest, files)}")
+        raise BoveError(f"{where}: source {name!r} has no file {rest!r}; {_options(rest, files)}")
     if rest and not files:
-        raise BoveError(f"configuration: {key}: source {name!r} is one file; write {_PREFIX}{name}")
+        raise BoveError(f"{where}: source {name!r} is one file; write {_PREFIX}{name}")
+    return True
 
 
 def _options(name: str, known) -> str:
-    return f" {similar(name, known)}there are: {', '.join(known) or 'none'}"
-
-
-# Downloads that are checked by hash, tried again where they fail, and written whole or not at all.
-#
-# Beside an output X lies X.json: the address, size and SHA-256 of what was fetched. Where nobody states a
-# hash,
-# the first download's is recorded there and a later one of the same address must have it too.
-
-# What reading a damaged archive raises; a name that is not of its encoding is a ValueError.
-_DAMAGES = (
-    zlib.error, lzma.LZMAError, zipfile.BadZipFile, tarfile.TarError, struct.error, EOFError, OSError,
-    RuntimeError, ValueError, LookupError, OverflowError, MemoryError,
-)  # fmt: skip
-TIMEOUT = 60  # seconds without a byte
-# What text is packed to a tenth or a twentieth of; what unpacks to far more is there to fill the disk.
-_HARMLESS, _PROPORTION = 1 << 26, 200
+    return f"{similar(name, known)}there are: {', '.join(known) or 'none'}"
 
 
 def fetch(
@@ -179,83 +172,24 @@ def fetch(
         hint = f"it is the first download's, kept in {record}; delete that to take the new file"
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=output.parent, prefix=f".{output.name}.") as name:
-            file = _download(url, known_hash, Path(name), retries, hint)
+        with tempfile.TemporaryDirectory(dir=output.parent, prefix=f".{output.name}.") as folder:
+            file = _download(url, known_hash, Path(folder), retries, hint)
             entry = {"url": url, "bytes": file.stat().st_size, "sha256": sha256(file)}
             if known_hash is None:
                 tell(f"no hash is known for {url}: this one is taken and recorded, sha256 {entry['sha256']}")
-            _place(file, output, extract(file, members, Path(name, "members"), url) if members else [])
+            if members:
+                unpacked = extract(file, members, Path(folder, "members"), url)
+                output.mkdir(exist_ok=True)
+                for path in unpacked:
+                    path.replace(output / path.name)
+            else:
+                with atomic_path(output) as path:  # gives it the permissions of a new file
+                    file.replace(path)
     except OSError as e:
-        raise BoveError(f"{output}: can not be written ({e.strerror or e}); choose another place") from e
+        raise BoveError(f"{output}: cannot be written ({e.strerror or e}); choose another place") from e
     with atomic_write(record) as stream:
         stream.write(json.dumps(entry, indent=1) + "\n")
     tell(f"{output}: {entry['bytes']} bytes fetched, sha256 {entry['sha256']}")
-
-
-def _place(file: Path, output: Path, unpacked: list[Path]) -> None:
-    """Move what was fetched to its place: the file, or an archive's members into a folder."""
-    if unpacked:
-        output.mkdir(exist_ok=True)
-        for path in unpacked:
-            path.replace(output / path.name)
-    else:
-        with atomic_path(output) as path:  # gives it the permissions of a new file
-            file.replace(path)
-
-
-def extract(archive: Path, patterns: tuple[str, ...], folder: Path, name: str | None = None) -> list[Path]:
-    """Write the wanted members of a zip or tar archive into a folder, without the archive's own folders.
-
-    Nothing is written before every pattern is seen to match, and every name and the size of all to be safe.
-
-    Args:
-        name: what messages call the archive, by default its path.
-
-    Raises:
-        BoveError: no such member, an unsafe name, two members with one file name, members beyond all
-            proportion to the archive, or a damaged archive.
-    """
-    name = name or str(archive)
-    written = []
-    with ExitStack() as stack:
-        with _reading(name):
-            sizes, open_member = _opened(archive, name, stack)
-        wanted = _wanted(list(sizes), patterns, name)
-        size = sum(sizes[member] for member in wanted)
-        if size > max(_HARMLESS, _PROPORTION * archive.stat().st_size):
-            raise BoveError(
-                f"{name}: would unpack to {size:,} bytes, over {_PROPORTION} times its own; this archive is "
-                f"not safe"
-            )
-        for member in wanted:
-            path = folder / _base(member)
-            with _reading(name):
-                source = open_member(member)
-            with source, atomic_write(path, "wb") as target:
-                for block in _blocks(source, name):
-                    target.write(block)
-            written.append(path)
-    return written
-
-
-def _blocks(source: IO[bytes], name: str) -> Iterator[bytes]:
-    """What is read of an archive."""
-    while True:
-        with _reading(name):
-            block = source.read(1 << 20)
-        if not block:
-            return
-        yield block
-
-
-@contextmanager
-def _reading(name: str) -> Iterator[None]:
-    """A block that only reads an archive: its faults are the archive's, not those of what is written."""
-    try:
-        yield
-    except _DAMAGES as e:
-        reason = str(e) or "it asks for too much memory"
-        raise BoveError(f"{name}: damaged or locked archive ({reason}); fetch it again") from e
 
 
 def _recorded(record: Path, url: str) -> str | None:
@@ -288,7 +222,44 @@ def _download(url: str, known_hash: str | None, folder: Path, retries: int, hint
         raise BoveError(f"{url}: what came does not have the hash {known_hash}; {hint}") from e
 
 
-def _opened(archive: Path, name: str, stack: ExitStack) -> tuple[dict[str, int], Callable[[str], Any]]:
+def extract(archive: Path, patterns: tuple[str, ...], folder: Path, name: str | None = None) -> list[Path]:
+    """Write the wanted members of a zip or tar archive into a folder, without the archive's own folders.
+
+    Nothing is written before every pattern is seen to match, and every name and the size of all to be safe.
+
+    Args:
+        name: what messages call the archive, by default its path.
+
+    Raises:
+        BoveError: no such member, an unsafe name, two members with one file name, members beyond all
+            proportion to the archive, or a damaged archive.
+    """
+    name = name or str(archive)
+    try:
+        with ExitStack() as stack:
+            sizes, open_member = _opened(archive, name, stack)
+            wanted = _wanted(list(sizes), patterns, name)
+            size = sum(sizes[member] for member in wanted.values())
+            if size > max(_HARMLESS, _PROPORTION * archive.stat().st_size):
+                raise BoveError(
+                    f"{name}: would unpack to {size:,} bytes, over {_PROPORTION} times its own; this archive "
+                    f"is not safe"
+                )
+            folder.mkdir(parents=True, exist_ok=True)
+            for base, member in wanted.items():
+                with open_member(member) as source, open(folder / base, "wb") as target:
+                    shutil.copyfileobj(source, target, 1 << 20)
+                    target.flush()
+                    os.fsync(target.fileno())
+    except _DAMAGES as e:
+        if isinstance(e, OSError) and e.errno not in (None, errno.EINVAL):  # of the disk
+            raise
+        reason = str(e) or "it asks for too much memory"
+        raise BoveError(f"{name}: damaged or locked archive ({reason}); fetch it again") from e
+    return [folder / base for base in wanted]
+
+
+def _opened(archive: Path, name: str, stack: ExitStack) -> tuple[dict[str, int], Callable[[str], IO[bytes]]]:
     """The regular files of an archive with their sizes, and how to open one by its name."""
     if zipfile.is_zipfile(archive):
         packed = stack.enter_context(zipfile.ZipFile(archive))
@@ -297,14 +268,14 @@ def _opened(archive: Path, name: str, stack: ExitStack) -> tuple[dict[str, int],
         tar = stack.enter_context(tarfile.open(archive))  # noqa: SIM115 the stack closes it
         # of one name the last file, whatever else bears it
         files = {info.name: info for info in tar if info.isfile()}
-        # the sum of what is packed stands at its end, beyond all that the members ask for
-        for _ in _blocks(tar.fileobj, name):
+        while tar.fileobj.read(1 << 20):  # to the sum at the end of what is packed, which is checked then
             pass
         return {name: info.size for name, info in files.items()}, lambda name: tar.extractfile(files[name])
     raise BoveError(f"{name}: neither a zip nor a tar archive; leave members out to keep it as one file")
 
 
-def _wanted(names: list[str], patterns: tuple[str, ...], archive: str) -> list[str]:
+def _wanted(names: list[str], patterns: tuple[str, ...], archive: str) -> dict[str, str]:
+    """The members that match, by their file names."""
     wanted: dict[str, str] = {}
     for pattern in patterns:
         matches = [name for name in names if name == pattern or fnmatchcase(name, pattern)]
@@ -317,12 +288,6 @@ def _wanted(names: list[str], patterns: tuple[str, ...], archive: str) -> list[s
                 raise BoveError(
                     f"{archive}: member {name} points outside its folder; this archive is not safe"
                 )
-            if wanted.setdefault(_base(name), name) != name:
-                raise BoveError(
-                    f"{archive}: {wanted[_base(name)]} and {name} have one file name; ask for one of them"
-                )
-    return list(wanted.values())
-
-
-def _base(member: str) -> str:
-    return PurePosixPath(member).name
+            if (other := wanted.setdefault(path.name, name)) != name:
+                raise BoveError(f"{archive}: {other} and {name} have one file name; ask for one of them")
+    return wanted

@@ -249,4 +249,4 @@ def test_an_output_that_can_not_be_written_is_one_line(server, tmp_path, capsys)
     assert _fetch(server, "vectors.bin", tmp_path / "taken") == 2
     (tmp_path / "file").write_text("")
     assert _fetch(server, "vectors.bin", tmp_path / "file" / "x") == 2
-    assert capsys.readouterr().err.count("can not be written") == 2
+    assert capsys.readouterr().err.count("cannot be written") == 2
