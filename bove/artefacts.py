@@ -183,7 +183,7 @@ def pack_words(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Strings as one uint8 blob of UTF-8 bytes and [V + 1] int64 offsets into it.
 
     Raises:
-        BoveError: half a surrogate pair, which UTF-8 can not hold.
+        BoveError: half a surrogate pair, which UTF-8 cannot hold.
     """
     raw = [encoded(word) for word in words]
     offsets = np.zeros(len(raw) + 1, np.int64)
@@ -206,7 +206,7 @@ def pack_lines(names: Sequence[str]) -> np.ndarray:
     for name in names:
         if not name or "\n" in name:
             raise BoveError(
-                f"{name!r} can not name a row: it is empty or has a line break; give it another id"
+                f"{name!r} cannot name a row: it is empty or has a line break; give it another id"
             )
     return np.frombuffer(encoded("\n".join(names)), np.uint8)
 

@@ -154,7 +154,7 @@ def sniff(path: str | Path) -> str:
     """The name, from KINDS, of a file's kind.
 
     Raises:
-        BoveError: the file can not be read, is empty, or is of no kind that BoVE knows.
+        BoveError: the file cannot be read, is empty, or is of no kind that BoVE knows.
     """
     with open_bytes(path) as stream:
         head = stream.read(_HEAD)
@@ -678,7 +678,7 @@ def check_scores(report: Report) -> None:
 
 
 def check_stanza(report: Report) -> None:
-    """Fill in a report on a file of Stanza. Raises BoveError where it can not be read safely."""
+    """Fill in a report on a file of Stanza. Raises BoveError where it cannot be read safely."""
     from bove.text.parser import NAMES, is_model, load_safely, needed, read_conventions
 
     report.kind = "a Stanza model"

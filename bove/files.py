@@ -44,7 +44,7 @@ def encoded(text: str, where: str = "") -> bytes:
 
 
 def refusal(error: UnicodeEncodeError, where: str = "") -> BoveError:
-    """What is said of a text that can not be written; for `where` see `encoded`."""
+    """What is said of a text that cannot be written; for `where` see `encoded`."""
     before, after = error.object[: error.start].split("\n")[-1], error.object[error.start :].split("\n")[0]
     shown = before[-_AROUND:] + after[: 1 + _AROUND]
     return BoveError(
@@ -94,7 +94,7 @@ def _unreadable(path: Path, error: OSError | ValueError) -> BoveError:
         return BoveError(f"{path}: is a folder; name a file inside it")
     if isinstance(error, PermissionError):
         return BoveError(f"{path}: may not be read; check its permissions")
-    return BoveError(f"{_shown(path)}: can not be read ({_reason(error)}); check the path")
+    return BoveError(f"{_shown(path)}: cannot be read ({_reason(error)}); check the path")
 
 
 def _reason(error: OSError | ValueError) -> str:
@@ -185,8 +185,8 @@ def _encoding_error(path, number, raw, encoding, error) -> BoveError:
 def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
     """Write to a unique temporary file beside `path`, fsync, rename; on any error nothing is left.
 
-    Text is UTF-8 with \\n line ends. Raises BoveError where the file can not be written, or where
-    UTF-8 can not hold the text.
+    Text is UTF-8 with \\n line ends. Raises BoveError where the file cannot be written, or where
+    UTF-8 cannot hold the text.
     """
     path = Path(path)
     text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
@@ -203,7 +203,7 @@ def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
 def atomic_path(path: str | Path) -> Iterator[Path]:
     """Give a unique temporary path beside `path` for a library to write; rename it at the end.
 
-    Raises BoveError where it can not be written, or where something lies that is no file.
+    Raises BoveError where it cannot be written, or where something lies that is no file.
     """
     path = Path(path)
     check_target(path)
@@ -216,7 +216,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
             made.chmod(0o666 & ~_UMASK)
             made.replace(path)
         except OSError as e:
-            raise BoveError(f"{path}: can not be written ({e.strerror or e})") from e
+            raise BoveError(f"{path}: cannot be written ({e.strerror or e})") from e
     except BaseException:
         with suppress(OSError, ValueError):
             made.unlink(missing_ok=True)
@@ -229,11 +229,11 @@ def _make(made: Path, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         made.touch(mode=0o600, exist_ok=False)
     except (OSError, ValueError) as e:
-        raise BoveError(f"{_shown(path)}: can not be written ({_reason(e)}); choose another folder") from e
+        raise BoveError(f"{_shown(path)}: cannot be written ({_reason(e)}); choose another folder") from e
 
 
 def check_target(path: str | Path) -> None:
-    """BoveError where a folder, a pipe or a device lies, which a file can not take the place of."""
+    """BoveError where a folder, a pipe or a device lies, which a file cannot take the place of."""
     path = Path(path)
     try:
         other = path.exists() and not path.is_file()
@@ -241,7 +241,7 @@ def check_target(path: str | Path) -> None:
         return
     # /dev/stdout may lead to a file, but it is no file itself
     if other or path.absolute().parent == Path("/dev"):
-        raise BoveError(f"{path}: can not be written (is a folder, a pipe or a device); name a file")
+        raise BoveError(f"{path}: cannot be written (is a folder, a pipe or a device); name a file")
 
 
 @contextmanager
@@ -253,7 +253,7 @@ def atomic_folder(path: str | Path, replaceable: str) -> Iterator[Path]:
         replaceable: name of the file that tells that a folder is of this kind and may be replaced.
 
     Raises:
-        BoveError: something else lies there, or it can not be written.
+        BoveError: something else lies there, or it cannot be written.
     """
     path = Path(path)
     place = path.parent / f".{path.name}.{uuid4().hex[:12]}.tmp"
@@ -262,7 +262,7 @@ def atomic_folder(path: str | Path, replaceable: str) -> Iterator[Path]:
         yield place / "new"
         _put(place / "new", path, place / "old")
     except OSError as e:
-        raise BoveError(f"{_shown(path)}: can not be written ({_reason(e)}); choose another folder") from e
+        raise BoveError(f"{_shown(path)}: cannot be written ({_reason(e)}); choose another folder") from e
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
@@ -274,7 +274,7 @@ def _make_folder(made: Path, path: Path, replaceable: str) -> None:
             raise BoveError(f"{path}: is there already and something else; choose another name")
         made.mkdir(parents=True)
     except (OSError, ValueError) as e:
-        raise BoveError(f"{_shown(path)}: can not be written ({_reason(e)}); choose another folder") from e
+        raise BoveError(f"{_shown(path)}: cannot be written ({_reason(e)}); choose another folder") from e
 
 
 def _put(made: Path, path: Path, old: Path) -> None:
@@ -322,7 +322,7 @@ def csv_rows(path: str | Path, advice: str) -> Iterator[tuple[int, list[str]]]:
         advice: what to do about a file that is no CSV, for the message.
 
     Raises:
-        BoveError: with the line, what can not be CSV.
+        BoveError: with the line, what cannot be CSV.
     """
     reader = csv.reader((f"{text}\n" for _, text in read_lines(path)), strict=True)
     try:

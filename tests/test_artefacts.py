@@ -72,5 +72,5 @@ def test_words_and_lines_are_packed_and_unpacked():
     assert unpack_lines(pack_lines(["a", "é b"])) == ("a", "é b")
     assert unpack_lines(pack_lines([])) == ()
     for name in ("", "a\nb"):
-        with pytest.raises(BoveError, match="can not name a row"):
+        with pytest.raises(BoveError, match="cannot name a row"):
             pack_lines(["x", name])

@@ -120,7 +120,7 @@ def test_a_full_disk_is_told_before_anything_is_inferred(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
-    with pytest.raises(BoveError, match=r"b: can not be written \(No space left on device\)"):
+    with pytest.raises(BoveError, match=r"b: cannot be written \(No space left on device\)"):
         write(tmp_path / "b")
     assert list(tmp_path.iterdir()) == []
 

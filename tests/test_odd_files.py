@@ -1,4 +1,4 @@
-"""Names and kinds of files that can not be read: one sentence that says so."""
+"""Names and kinds of files that cannot be read: one sentence that says so."""
 
 import os
 from pathlib import Path
@@ -27,9 +27,9 @@ def read_arrays(path):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("loop", "can not be read .*symbolic links"),
-        ("x" * 300, "can not be read .File name too long"),
-        ("a\0b", "can not be read .embedded null byte"),
+        ("loop", "cannot be read .*symbolic links"),
+        ("x" * 300, "cannot be read .File name too long"),
+        ("a\0b", "cannot be read .embedded null byte"),
         ("none", "no such file"),
         (".", "is a folder"),
     ],
@@ -65,7 +65,7 @@ def test_utf_16_is_told_with_and_without_its_mark(tmp_path, capsys, encoding, st
 
 @pytest.mark.parametrize("name", ["x" * 300, "a\0b"])
 def test_a_name_that_no_file_can_have_is_not_written(tmp_path, name):
-    with pytest.raises(BoveError, match="can not be written"), atomic_write(f"{tmp_path}/{name}"):
+    with pytest.raises(BoveError, match="cannot be written"), atomic_write(f"{tmp_path}/{name}"):
         pass
     assert not list(tmp_path.iterdir())
 
@@ -94,5 +94,5 @@ def test_a_folder_comes_back_where_another_can_not_take_its_place(tmp_path, monk
     assert (there / "mark").read_text(encoding="utf-8") == "old"
     assert list(tmp_path.iterdir()) == [there]
     for odd in ("x" * 300, "a\0b"):
-        with pytest.raises(BoveError, match="can not be written"), atomic_folder(tmp_path / odd, "mark"):
+        with pytest.raises(BoveError, match="cannot be written"), atomic_folder(tmp_path / odd, "mark"):
             pass

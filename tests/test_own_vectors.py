@@ -137,7 +137,7 @@ def test_what_is_wrong_with_a_file_is_told_in_one_line(written, capsys, change, 
         ({"a": [[1.0]], "b": [[1.0, 2.0]]}, "the bag of 'b' has vectors of 2 dimensions, that of 'a' of 1"),
         ({"a": [[1.0, np.nan]]}, "the bag of 'a' holds a value that is not finite"),
         ({"a": [[1e300]]}, "the bag of 'a' holds a value that is not finite"),
-        ({"": [[1.0]]}, "can not name a row"),
+        ({"": [[1.0]]}, "cannot name a row"),
     ],
 )
 def test_bags_that_are_none_are_refused_and_not_written(tmp_path, bags, message):

@@ -365,7 +365,7 @@ class BoVE(TransformerMixin, BaseEstimator):
         """Write the model with its names and settings, whole or not at all; `bove` stages read it too.
 
         Raises:
-            BoveError: the file can not be written.
+            BoveError: the file cannot be written.
         """
         check_is_fitted(self, "model_")
         self.model_.save(path)

@@ -237,7 +237,7 @@ def write_json_lines(graphs: Iterable[Graph], path: str | Path) -> None:
     """Write graphs for `read_json_lines`, whole or not at all.
 
     Raises:
-        BoveError: the file can not be written, nodes have names other than texts and whole numbers, or a text
+        BoveError: the file cannot be written, nodes have names other than texts and whole numbers, or a text
             has half a surrogate pair.
     """
     with atomic_write(path) as stream:

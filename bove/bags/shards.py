@@ -167,7 +167,7 @@ def _read(path: Path) -> dict[str, int]:
 
 @cache
 def _lines(path: str) -> int:
-    """Lines of a file, 0 if it can not be read: the stage that reads it says so."""
+    """Lines of a file, 0 if it cannot be read: the stage that reads it says so."""
     if not os.path.isfile(path):  # noqa: PTH113 a path as the configuration has it
         return 0
     try:

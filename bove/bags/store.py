@@ -192,7 +192,7 @@ class BagWriter:
         more: further strings to keep with them.
 
     Raises ValueError for arguments that do not fit together and for bags left unfilled, BoveError
-    where the file can not be written.
+    where the file cannot be written.
     """
 
     def __init__(

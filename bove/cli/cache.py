@@ -149,7 +149,7 @@ class Entry:
         except FileNotFoundError:
             return False
         except (OSError, ValueError, LookupError, TypeError, RecursionError) as e:
-            log.warning("cache: %s can not be used (%s); it is made again", self.folder, e)
+            log.warning("cache: %s cannot be used (%s); it is made again", self.folder, e)
             shutil.rmtree(self.folder, ignore_errors=True)
             return False
         log.info("taken from the cache: %s", self.folder)

@@ -46,7 +46,7 @@ def run_check(args: argparse.Namespace) -> None:
         kind = ""
         try:
             check_file(path)
-            with open_bytes(path):  # what can not be read is told of alike, whatever kind is named
+            with open_bytes(path):  # what cannot be read is told of alike, whatever kind is named
                 kind = args.kind or sniff(path)
             configurations = [other.path for name, other in reports if name == "config" and other.usable]
             _check(kind, report, args, configurations)

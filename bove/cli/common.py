@@ -188,7 +188,7 @@ def read_notes(paths: Iterable[str | Path]) -> dict[str, list[str]]:
             notes = json.loads(Path(path).read_text(encoding="utf-8"))
             sound = all(isinstance(note, str) for task in TASKS for note in notes[task])
         except OSError as e:
-            raise BoveError(f"{path}: can not be read ({e.strerror}); check the path") from e
+            raise BoveError(f"{path}: cannot be read ({e.strerror}); check the path") from e
         except (ValueError, KeyError, TypeError, RecursionError) as e:
             raise BoveError(f"{path}: holds no notes; make the file again") from e
         if not sound:

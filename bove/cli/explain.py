@@ -144,7 +144,7 @@ def _can_write(path: Path) -> bool:
     folder = next(parent for parent in path.absolute().parents if parent.is_dir())
     if os.access(folder, os.W_OK):
         return True
-    log.info("%s: can not be written, so the training tokens are not kept", path)
+    log.info("%s: cannot be written, so the training tokens are not kept", path)
     return False
 
 

@@ -263,7 +263,7 @@ def _speaks(processes: int) -> bool:
 
 
 class _LogFile(logging.FileHandler):
-    """A log that can not be written, as on a full disk, is one line and no traceback."""
+    """A log that cannot be written, as on a full disk, is one line and no traceback."""
 
     def handleError(self, record: logging.LogRecord) -> None:
         """Raise what stopped the log from being written, as BoveError if it is of the disk."""
@@ -272,7 +272,7 @@ class _LogFile(logging.FileHandler):
             super().handleError(record)
             return
         raise BoveError(
-            f"--log {self.baseFilename}: can not be written ({error.strerror}); choose another file"
+            f"--log {self.baseFilename}: cannot be written ({error.strerror}); choose another file"
         ) from error
 
 
@@ -298,7 +298,7 @@ def _set_logging(path: str | None, level: int) -> None:
             os.makedirs(os.path.dirname(path) or ".", exist_ok=True)  # noqa: PTH103, PTH120 pathlib costs start-up
             log.addHandler(_LogFile(path, mode="w", encoding="utf-8", errors="backslashreplace"))
         except OSError as e:
-            raise BoveError(f"--log {path}: can not be written ({e.strerror}); choose another file") from e
+            raise BoveError(f"--log {path}: cannot be written ({e.strerror}); choose another file") from e
     for handler in log.handlers:
         handler.setFormatter(_Visible("%(asctime)s %(message)s", "%H:%M:%S"))
 

@@ -89,7 +89,7 @@ def _configuration(path: str) -> dict:
     try:
         config = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as e:
-        raise BoveError(f"{path}: can not be read as a configuration ({e}); run the workflow again") from e
+        raise BoveError(f"{path}: cannot be read as a configuration ({e}); run the workflow again") from e
     if not isinstance(config, dict) or not {"run", "seed", "seeds"} <= config.keys():
         raise BoveError(f"{path}: no resolved configuration; give the run's own config.yaml")
     return config

@@ -281,7 +281,7 @@ def build(bags: Bags, folder: str | Path, settings: GraphSettings, threads: int 
     time to the next, and with it what a search misses.
 
     Raises:
-        BoveError: a value that is not finite, something else lies there, or it can not be written.
+        BoveError: a value that is not finite, something else lies there, or it cannot be written.
         ModuleNotFoundError: the engine is not installed.
     """
     edge, path = _engine(), Path(folder)

@@ -71,7 +71,7 @@ def test_a_damaged_entry_is_not_taken_but_made_again(shared, tmp_path, damage):
     content = (entry / damage).read_bytes()
     (entry / damage).write_bytes(content[: len(content) // 2])
     again, said = load(tmp_path / "two")
-    assert again == made and "can not be used" in said and "taken" not in said
+    assert again == made and "cannot be used" in said and "taken" not in said
     assert entries(shared) == [entry] and (entry / damage).read_bytes() == content
     assert "taken" in load(tmp_path / "three")[1]
 

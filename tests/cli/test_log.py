@@ -14,6 +14,6 @@ def test_a_log_on_a_full_disk_is_one_line(tmp_path, capsys):
     assert main([*words, "--output", f"{tmp_path}/out", "--log", "/dev/full"]) == 2
     said = capsys.readouterr().err.strip().split("\n")
     assert said[-1] == (
-        "bove vectors: --log /dev/full: can not be written (No space left on device); choose another file"
+        "bove vectors: --log /dev/full: cannot be written (No space left on device); choose another file"
     )
     assert not any("Traceback" in line or "Logging error" in line for line in said)

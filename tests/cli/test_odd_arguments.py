@@ -70,7 +70,7 @@ def test_a_pipe_or_a_folder_is_not_replaced(treebank, capsys, kind):
     os.mkfifo(there) if kind == "pipe" else there.mkdir()
     before = stat.S_IFMT(there.stat().st_mode)
     refused(
-        [*treebank, "--output", "there"], capsys, "there: can not be written (is a folder, a pipe or a dev"
+        [*treebank, "--output", "there"], capsys, "there: cannot be written (is a folder, a pipe or a dev"
     )
     assert stat.S_IFMT(there.stat().st_mode) == before
     assert sorted(map(str, Path().iterdir())) == ["there", "trees"]
@@ -78,7 +78,7 @@ def test_a_pipe_or_a_folder_is_not_replaced(treebank, capsys, kind):
 
 def test_nothing_is_put_beside_the_devices():
     for name in ("/dev/null", "/dev/stdout"):
-        with pytest.raises(BoveError, match=f"{name}: can not be written"):
+        with pytest.raises(BoveError, match=f"{name}: cannot be written"):
             check_target(name)
 
 

@@ -84,7 +84,7 @@ def test_two_records_are_the_same_bytes_and_another_model_is_another_record(buil
         ({"input": "treebank.train"}, "--input treebank.train: not a name, = and a value"),
         ({"rule-threads": "infer=" + "9" * 5000}, "not a number of threads"),
         ({"rule-threads": "infer=many"}, "--rule-threads many: not a number of threads"),
-        ({"config": "nowhere.yaml"}, "nowhere.yaml: can not be read as a configuration"),
+        ({"config": "nowhere.yaml"}, "nowhere.yaml: cannot be read as a configuration"),
     ],
 )
 def test_what_can_not_be_recorded_is_told_and_nothing_is_written(built, capsys, changes, message):

@@ -202,4 +202,4 @@ def test_a_log_that_can_not_be_written_is_told(tmp_path, capsys):
     write(tmp_path, similarity_pairs())
     words = ["score", "--pairs", "p", "--bags", "a=b", "--output", "s", "--log", str(tmp_path)]
     assert main(words) == 2
-    assert capsys.readouterr().err.startswith(f"bove score: --log {tmp_path}: can not be written")
+    assert capsys.readouterr().err.startswith(f"bove score: --log {tmp_path}: cannot be written")

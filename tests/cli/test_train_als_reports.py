@@ -146,6 +146,6 @@ def test_a_loss_below_0_ends_the_training_and_no_model_is_written(built, capsys,
 @pytest.mark.parametrize("flag", ["--output", "--training-log", "--times"])
 def test_a_place_that_can_not_be_written_is_refused_before_training(built, capsys, happened, flag):
     assert bove(*command(built, "bad"), flag, built) == 2
-    said = f"{built}: can not be written (is a folder, a pipe or a device); name a file\n"
+    said = f"{built}: cannot be written (is a folder, a pipe or a device); name a file\n"
     assert capsys.readouterr().err == f"bove train-als: {said}"
     assert happened == []

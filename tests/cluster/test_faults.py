@@ -107,7 +107,7 @@ def test_a_full_disk_is_one_line_and_what_was_to_be_made_is_made_later(chaos):
         assert done.returncode == 1, done.stderr
         said = [line for line in done.stderr.split("\n") if line.startswith("bove ")]
         assert len(said) == 1 and said[0].startswith("bove infer: results/small/"), done.stderr
-        assert said[0].endswith(f": can not be written ({reason})") and "Traceback" not in done.stderr
+        assert said[0].endswith(f": cannot be written ({reason})") and "Traceback" not in done.stderr
         assert not list((folder / "results").rglob("*.tmp"))
     assert chaos.checkout.snakemake(*words).returncode == 0
     assert digests(folder) == chaos.expected[OTHERS]
@@ -135,5 +135,5 @@ def test_results_that_may_not_be_written_are_one_line_before_anything_runs(tmp_p
         done = snakemake(checkout.folder, arguments(checkout.folder))
     assert done.returncode == 2
     said = done.stderr.strip().split("\n")
-    assert said[-1].startswith("results/small/config.yaml: can not be written (")
+    assert said[-1].startswith("results/small/config.yaml: cannot be written (")
     assert "Traceback" not in done.stderr and not (checkout.folder / ".snakemake" / "locks").exists()

@@ -244,7 +244,7 @@ def test_checkpoints_of_different_rounds_are_not_gone_on_from(built, two):
         (["--mpi", 0], "--mpi 0: must be at least 1"),
         (["--mpi", 3], "--mpi 3: MPI finds 2; start 3 processes"),
         (["--mpi", 1], "started by MPI as 2 processes; say so with --mpi 2"),
-        (["--output", "/dev/null/model"], "can not be written"),
+        (["--output", "/dev/null/model"], "cannot be written"),
     ],
 )
 def test_what_all_processes_find_wrong_is_said_once(built, change, says):
