@@ -1,7 +1,7 @@
 """From text to bags of vectors in one object: text → tokens → tree → graph → bag.
 
-Each step is also there by itself, so that trees can come from a file and graphs be looked at. The bags are
-those of the stages: what `bove parse`, `bove encode` and `bove infer` make of the same sentences.
+Each step can be taken by itself, so that trees can come from a file and graphs be looked at. The bags are
+those that `bove parse`, `bove encode` and `bove infer` make of the same sentences.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ import numpy as np
 
 from bove.errors import BoveError
 from bove.factor.graphs import GraphCorpus
-from bove.factor.inference import Inference
+from bove.factor.inference import SYSTEMS, Inference
 from bove.factor.model import Model
 from bove.factor.settings import InferenceSettings
 from bove.text.conll import Sentence
@@ -56,10 +56,16 @@ class Settings:
 class Embedder:
     """Makes trees, graphs and bags of sentences.
 
+    Args:
+        vocabulary, model: that fit together.
+        vectors: pretrained; without them there are no bags of the system `word-vectors`.
+        parser: makes the parser when text is first to be parsed.
+
     Attributes:
-        vocabulary, model, vectors: what it was given.
-        settings: how it embeds.
         systems: the systems whose bags it can make.
+
+    Raises:
+        BoveError: a model of another vocabulary.
     """
 
     def __init__(
@@ -70,31 +76,21 @@ class Embedder:
         vectors: WordVectors | None = None,
         parser: Callable[[], Parser] | None = None,
     ):
-        """Put the parts together.
-
-        Args:
-            vocabulary, model: that fit together.
-            vectors: pretrained; without them there are no bags of the system `word-vectors`.
-            parser: makes the parser, when text is first to be parsed.
-
-        Raises:
-            BoveError: a model of another vocabulary.
-        """
         if model.vocabulary_hash != vocabulary.hash:
             raise BoveError(
                 f"the model has vocabulary {model.vocabulary_hash[:12]}, but the one given is "
                 f"{vocabulary.hash[:12]}; give the model's own"
             )
         self.vocabulary, self.model, self.vectors, self.settings = vocabulary, model, vectors, settings
-        self.systems = (*([WORD_VECTORS] if vectors is not None else []), "properties-only", "bove")
+        self.systems = (*([WORD_VECTORS] if vectors is not None else []), *SYSTEMS)
         self._make_parser, self._parser = parser, None
         self._inferences: dict[str, Inference] = {}
 
     def parse(self, texts: Sequence[str]) -> list[Sentence]:
-        """One tree a text, named 1, 2, …
+        """One tree per text, named 1, 2, …
 
         Raises:
-            BoveError: there is no parser; or a text that it can not parse.
+            BoveError: there is no parser, or a text that it cannot parse.
         """
         if self._make_parser is None:
             raise BoveError("text is to be parsed, but no tagger and parser are given; give both, or trees")
@@ -111,17 +107,17 @@ class Embedder:
         """The name of each token's word property: a word, a replacement such as PUNCT or UNKNOWN_NN, "vector"
         for a word that has a pretrained vector alone, or "" for none."""
         corpus, vocabulary = self.graphs(sentences), self.vocabulary
-        names = []
-        for token in range(corpus.n_tokens):
-            rows = corpus.properties[corpus.property_offsets[token] : corpus.property_offsets[token + 1]]
-            words = [vocabulary.words[row] for row in rows if row < vocabulary.n_words]
-            extra = ["vector" for row in rows if row >= vocabulary.n_properties]
-            names.append((*words, *extra, "")[0])
-        offsets = corpus.token_offsets.tolist()
-        return [tuple(names[start:stop]) for start, stop in pairwise(offsets)]
+        names = [""] * corpus.n_tokens
+        tokens = np.repeat(np.arange(corpus.n_tokens), np.diff(corpus.property_offsets))
+        for token, row in zip(tokens.tolist(), corpus.properties.tolist(), strict=True):
+            if row < vocabulary.n_words:
+                names[token] = vocabulary.words[row]
+            elif row >= vocabulary.n_properties:
+                names[token] = "vector"
+        return [tuple(names[start:stop]) for start, stop in pairwise(corpus.token_offsets.tolist())]
 
     def bags(self, sentences: Sequence[Sentence], system: str, punctuation: bool | None = None) -> list[Bag]:
-        """One bag a sentence.
+        """One bag per sentence.
 
         Args:
             system: one of `systems`.
@@ -133,30 +129,23 @@ class Embedder:
         if system not in self.systems:
             raise BoveError(f"no bags of {system} can be made; there are: {', '.join(self.systems)}")
         punctuation = self.settings.punctuation if punctuation is None else punctuation
-        if system == WORD_VECTORS:
-            return self._looked_up(sentences, punctuation)
-        corpus = self.graphs(sentences)
-        first, index = corpus.distinct()
-        bags = self._inference(system).tokens(corpus, "the sentences", graphs=first)
-        bags = bags.astype(np.float32, copy=False)
-        whole = [bags[corpus.token_offsets[s] : corpus.token_offsets[s + 1]] for s in first[index]]
-        kept = [_kept(s.forms, range(len(s.forms)), punctuation) for s in sentences]
-        return [Bag(places, bag[places]) for places, bag in zip(kept, whole, strict=True)]
 
-    def _inference(self, system: str) -> Inference:
+        def kept(forms, places):
+            return np.array([p for p in places if punctuation or not is_punctuation(forms[p])], np.int64)
+
+        if system == WORD_VECTORS:
+            lookup = WordLookup(self.vocabulary, self.vectors)
+            places = [kept(s.forms, lookup.places(s.forms)) for s in sentences]
+            rows = [[lookup.row(s.forms[p]) for p in own] for s, own in zip(sentences, places, strict=True)]
+            return list(map(Bag, places, map(self.vectors.rows, rows)))
         if system not in self._inferences:
             self._inferences[system] = Inference(self.model, system, self.settings.inference)
-        return self._inferences[system]
-
-    def _looked_up(self, sentences, punctuation) -> list[Bag]:
-        lookup = WordLookup(self.vocabulary, self.vectors)
-        kept = [_kept(s.forms, lookup.places(s.forms), punctuation) for s in sentences]
+        corpus = self.graphs(sentences)
+        first, index = corpus.distinct()
+        E = self._inferences[system].tokens(corpus, "the sentences", graphs=first)
+        places = [kept(s.forms, range(len(s.forms))) for s in sentences]
+        starts = corpus.token_offsets[first[index]]
         return [
-            Bag(places, self.vectors.rows([lookup.row(sentence.forms[place]) for place in places]))
-            for sentence, places in zip(sentences, kept, strict=True)
+            Bag(own, E[start + own].astype(np.float32, copy=False))
+            for own, start in zip(places, starts, strict=True)
         ]
-
-
-def _kept(forms, places, punctuation: bool) -> np.ndarray:
-    """Those of the places whose vectors bags hold."""
-    return np.array([p for p in places if punctuation or not is_punctuation(forms[p])], np.int64)
