@@ -34,12 +34,9 @@ T = TypeVar("T")
 
 
 class Batch:
-    """Graphs of equal length; what the solvers need of them is made when it is first asked for.
+    """Graphs [b] of one corpus with `n` tokens each, at least one; its arrays are made when first asked for.
 
-    Args:
-        corpus: that the graphs belong to.
-        graphs: [b] which ones, at least one, each of `n` tokens.
-        dtype: of the kernels' arrays.
+    Floating-point arrays have the type `dtype`.
     """
 
     def __init__(self, corpus: GraphCorpus, graphs: np.ndarray, dtype: np.typing.DTypeLike):
@@ -116,14 +113,10 @@ def plan_batches(lengths: np.ndarray, budget: int) -> list[np.ndarray]:
     """
     if budget < 1:
         raise BoveError(f"batches of {budget} tokens: must be at least 1")
-    order = np.argsort(lengths, kind="stable")
     plan = []
-    for n, start, count in zip(
-        *np.unique(lengths[order], return_index=True, return_counts=True), strict=True
-    ):
-        if n:
-            members, size = order[start : start + count], max(1, budget // int(n))
-            plan += [members[i : i + size] for i in range(0, count, size)]
+    for n in np.unique(lengths[lengths > 0]):
+        graphs, size = np.flatnonzero(lengths == n), max(1, budget // int(n))
+        plan += [graphs[i : i + size] for i in range(0, len(graphs), size)]
     return plan
 
 
@@ -310,9 +303,7 @@ class Space(threading.local):
 class Workers:
     """Threads that each run single-threaded matrix products on whole batches.
 
-    Args:
-        threads: how many.
-        peers: the processes that have the other graphs, for whatever sums over all of them.
+    `peers` are the processes that have the other graphs, for whatever sums over all of them.
     """
 
     def __init__(self, threads: int = 1, peers: Peers | None = None):

@@ -97,16 +97,6 @@ def shrink_singular_values(X: np.ndarray, strength: float) -> tuple[np.ndarray, 
     return ((Y @ (V * (1 - strength / s))) @ V.T).astype(X.dtype), float(np.sum(s - strength))
 
 
-@dataclass(frozen=True)
-class Minimised:
-    """x [m, …] and A x of each problem, the iterations made, and each one's relative residual [m]."""
-
-    X: np.ndarray
-    AX: np.ndarray
-    iterations: int
-    residual: np.ndarray
-
-
 @dataclass
 class _Points:
     """Where the unsolved problems stand: x, A x, F(x); the extrapolated y, A y; b, ‖b‖; the momentum."""
@@ -127,7 +117,7 @@ class _Points:
 def minimise(
     X0: np.ndarray, B: np.ndarray, image: Callable, bound: float, strength: float, kind: str,
     *, tolerance: float, max_iterations: int, workers: Workers,
-) -> Minimised:  # fmt: skip
+) -> tuple[np.ndarray, np.ndarray, int, float]:  # fmt: skip
     """Minimise F (see the module) for m problems at once, none to above F of its start but for rounding.
 
     Args:
@@ -135,6 +125,9 @@ def minimise(
         bound: at least A's largest eigenvalue, above 0. kind: l1 or nuclear.
         tolerance, max_iterations: when to stop; a problem that is solved takes no further part.
         workers: whose peers solve the same problems, where `image` is a sum over all of them.
+
+    Returns:
+        x [m, …] and A x of each problem, the iterations made, the largest relative residual.
     """
     size = np.sqrt(_dot(B, B))
     X = np.where(_each(size > 0, X0), X0, 0)
@@ -153,7 +146,7 @@ def minimise(
         # a residual that is not a number ends its problem: the trainer sees it in L
         on = workers.peers.first(residual[active] > tolerance)
         points, active = points.select(on), active[on]
-    return Minimised(X, AX, iterations, residual)
+    return X, AX, iterations, float(residual.max())
 
 
 def _advance(p: _Points, image, bound, strength, kind, workers):
@@ -204,8 +197,8 @@ def p_step_l1(WE, G, lambda_P, P, frozen, workers: Workers) -> tuple[np.ndarray,
 
     iterations, worst = 0, 0.0
     for block, got in workers.map(solve, [rows[i : i + P_BLOCK] for i in range(0, len(rows), P_BLOCK)]):
-        new[block] = got.X
-        iterations, worst = max(iterations, got.iterations), max(worst, float(got.residual.max()))
+        new[block], _, made, left = got
+        iterations, worst = max(iterations, made), max(worst, left)
     return new, iterations, worst
 
 
@@ -221,11 +214,11 @@ def r_step_proximal(
     if not B.any():
         return RStep(np.zeros_like(B), B, np.zeros_like(B))
     bound = largest_eigenvalue(E, batches, workers)
-    got = minimise(
+    R, AR, iterations, residual = minimise(
         R0.astype(E.dtype), B, lambda R: apply(R, E, batches, workers), bound, strength, kind,
         tolerance=tolerance, max_iterations=max_iterations, workers=workers,
     )  # fmt: skip
-    return RStep(got.X, B, got.AX, got.iterations, float(got.residual.max()))
+    return RStep(R, B, AR, iterations, residual)
 
 
 def r_step_shrink(E, G, corpus, batches, workers, *, strength, R0, tolerance, max_iterations) -> RStep:
