@@ -2,30 +2,20 @@
 
 import argparse
 import json
+from collections import Counter
 
-from bove import check as pair_files
-from bove import check as run_files
-from bove.check import (
-    KINDS,
-    Report,
-    check_config,
-    check_json_graphs,
-    check_treebank,
-    check_triples,
-    check_vectors,
-    sniff,
-)
+from bove.check import KINDS, Check, check_files
 from bove.errors import BoveError, visible
-from bove.files import Oddities, check_encoding, check_file, open_bytes
+from bove.files import check_encoding
 
-FEW = 5
+FEW, SHOWN = 5, 8  # places of an oddity and names of a count that are listed
 
 
 def register_check(parser: argparse.ArgumentParser) -> None:
     parser.description += (
-        " The kind of a file is told by its content: treebank, word vectors, sentence pairs, gold scores, a "
-        "file that a stage wrote, a Stanza model, a configuration. Exit code 0: all files can be used; 2: "
-        "one can not."
+        " The kind of a file is told by its content: treebank, word vectors, sentence pairs, gold scores, "
+        "graphs, a file that a stage wrote, a Stanza model, a configuration. Exit code 0: all files can be "
+        "used; 2: one cannot."
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="files, gzip or not")
     parser.add_argument("--as", dest="kind", choices=KINDS, help="the files' kind, if it is told wrongly")
@@ -34,73 +24,58 @@ def register_check(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--encoding", default="utf-8", help="of treebanks, pairs and triples (default utf-8)")
     parser.add_argument("--all", action="store_true", help=f"all places of odd things, not the first {FEW}")
-    parser.add_argument("--json", action="store_true", help="the report as JSON, one object a line")
+    parser.add_argument("--json", action="store_true", help="the report as JSON, one object on each line")
 
 
 def run_check(args: argparse.Namespace) -> None:
-    """Check the files one after another, then what belongs together."""
+    """Check all files and print a report on each; BoveError where one cannot be used."""
     check_encoding(args.encoding)
-    reports: list[tuple[str, Report]] = []
-    for path in args.files:
-        report = Report(path, oddities=Oddities(None if args.all else FEW))
-        kind = ""
-        try:
-            check_file(path)
-            with open_bytes(path):  # what cannot be read is told of alike, whatever kind is named
-                kind = args.kind or sniff(path)
-            configurations = [other.path for name, other in reports if name == "config" and other.usable]
-            _check(kind, report, args, configurations)
-        except BoveError as e:
-            report.error = str(e)
-        reports.append((kind, report))
-    _check_together(reports, args.encoding)
-    for number, (_, report) in enumerate(reports):
+    places = None if args.all else FEW
+    checks = check_files(args.files, args.kind or "", args.columns, args.encoding, places)
+    for number, check in enumerate(checks):
         if args.json:
-            print(json.dumps(report.as_json(), ensure_ascii=False))
+            print(json.dumps(_as_json(check), ensure_ascii=False))
         else:
-            print("\n" * (number > 0) + visible(report.as_text()))
-    bad = [report.path for _, report in reports if not report.usable]
-    if bad:
-        raise BoveError(f"{len(bad)} of {len(reports)} files can not be used: {', '.join(bad)}")
+            print("\n" * (number > 0) + visible(_as_text(check)))
+    if bad := [check.path for check in checks if check.error]:
+        raise BoveError(f"{len(bad)} of {len(checks)} files cannot be used: {', '.join(bad)}")
 
 
-def _check(kind: str, report: Report, args, configurations: list[str]) -> None:
-    if kind == "treebank":
-        check_treebank(report, args.columns, args.encoding)
-    elif kind == "config":
-        check_config(report, configurations)
-    elif kind in ENCODED:
-        ENCODED[kind](report, args.encoding)
-    else:
-        CHECKS[kind](report)
+def _as_json(check: Check) -> dict:
+    return {
+        "file": check.path,
+        "kind": check.kind or None,
+        "usable": not check.error,
+        "error": check.error or None,
+        "holds": check.facts,
+        "odd": [
+            {"what": what, "count": count, f"{check.unit}s": check.oddities.places.get(what, [])}
+            for what, count in check.oddities.items()
+        ],
+        "remarks": check.remarks,
+    }
 
 
-ENCODED = {
-    "sts": pair_files.check_sts,
-    "gold": pair_files.check_gold,
-    "snli": pair_files.check_snli,
-    "triples": check_triples,
-}
-CHECKS = {
-    "graphs": check_json_graphs,
-    "vectors": check_vectors,
-    "pairs": pair_files.check_pairs,
-    "vocabulary": run_files.check_vocabulary,
-    "arrays": run_files.check_arrays,
-    "scores": run_files.check_scores,
-    "stanza": run_files.check_stanza,
-}
+def _as_text(check: Check) -> str:
+    lines = [f"{check.path}: {check.kind or 'not recognised'}"]
+    for name, value in check.facts.items():
+        if isinstance(value, dict) and not isinstance(value, Counter):
+            lines += [f"  {name}", *(f"    {inner}: {_shown(x)}" for inner, x in value.items())]
+        else:
+            lines.append(f"  {name}: {_shown(value)}")
+    for what, count in check.oddities.items():
+        places = check.oddities.places[what]
+        more = ", …" * (count > len(places))
+        unit = f"{check.unit}{'s' * (len(places) > 1)}"
+        lines.append(f"  odd: {count} {what}, {unit} {', '.join(map(str, places))}{more}")
+    lines += [f"  odd: {remark}" for remark in check.remarks]
+    return "\n".join([*lines, f"  cannot be used: {check.error}" if check.error else "  can be used"])
 
 
-def _check_together(reports: list[tuple[str, Report]], encoding: str) -> None:
-    """Hold each input file of a similarity set against its gold file: first against first, and so on."""
-    inputs, golds = (
-        [report for kind, report in reports if kind == wanted and report.usable] for wanted in ("sts", "gold")
-    )
-    if len(inputs) == len(golds):
-        for sts, gold in zip(inputs, golds, strict=True):
-            pair_files.check_together(sts, gold, encoding)
-    elif inputs and golds:
-        golds[-1].remarks.append(
-            f"{len(golds)} gold files for {len(inputs)} files of pairs, so their lines were not compared"
-        )
+def _shown(value: str | int | Counter) -> str:
+    """A text, a number with thousands separated, or how many names a count has, and the most frequent."""
+    if isinstance(value, Counter):
+        found = sorted(value.items(), key=lambda item: (-item[1], item[0]))
+        listed = ", ".join(f"{name} {count:,}" for name, count in found[:SHOWN])
+        return f"{len(found):,}: {listed}{', …' * (len(found) > SHOWN)}"
+    return f"{value:,}" if isinstance(value, int) else value

@@ -33,12 +33,11 @@ from bove.text.graphs import Counts, encode, save_graphs
 from bove.text.pairs import (
     LEFT_OUT,
     TASKS,
-    Form,
     Pair,
     check_dataset,
     read_dataset,
-    read_pair_file,
     read_pairs,
+    read_subset,
     write_pairs,
 )
 from bove.text.vectors import WordVectors, convert, train
@@ -373,18 +372,14 @@ def run_pairs(args: argparse.Namespace) -> None:
     """Read the subsets one after another and write their pairs."""
     dataset = read_dataset(args.dataset_file) if args.dataset_file else _described(args)
     check_dataset(f"datasets.{dataset['name']}", dataset)
-    form, label = Form.of(dataset), dataset["label"]
-    pairs: list[Pair] = []
+    label, pairs = dataset["label"], []
     for name, files in dataset["subsets"].items():
-        path, gold, where = files["input"], files.get("gold"), files.get("where", {})
         counts: Counter[str] = Counter()
-        found = read_pair_file(path, form, (dataset["name"], label, name), gold, where, counts)
+        found = read_subset(dataset, name, counts)
         scored = sum(pair.scored for pair in found)
         log.info("%s %s: %d pairs, %d scored, %d not", label, name, len(found), scored, len(found) - scored)
-        if where:
+        if files.get("where"):
             log.info("%s %s: %d %s", label, name, counts[LEFT_OUT], LEFT_OUT)
-        if not scored:
-            raise BoveError(f"{gold or path}: no pair has a gold score or label; check the file")
         pairs += found
     with atomic_write(args.output) as stream:
         write_pairs(stream, pairs)

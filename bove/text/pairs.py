@@ -279,6 +279,25 @@ def read_pair_file(
     return pairs
 
 
+def read_subset(dataset: Mapping, subset: str, counts: Counter | None = None) -> list[Pair]:
+    """Pairs of one subset of a data set.
+
+    Args:
+        dataset: as `read_dataset` gives it.
+        subset: its name.
+        counts: as in `read_pair_file`.
+
+    Raises:
+        BoveError: what `read_pair_file` raises, or no pair with gold.
+    """
+    files = dataset["subsets"][subset]
+    path, gold, names = files["input"], files.get("gold"), (dataset["name"], dataset["label"], subset)
+    pairs = read_pair_file(path, Form.of(dataset), names, gold, files.get("where"), counts)
+    if not any(pair.scored for pair in pairs):
+        raise BoveError(f"{gold or path}: no pair has a gold score or label; check the file")
+    return pairs
+
+
 def read_score(path: str | Path, number: int, cell: str) -> float | None:
     """The score of a cell, None for a blank one.
 

@@ -10,21 +10,28 @@ import numpy as np
 import pytest
 from artefact_files import write_all
 from conll_rows import DOGS_09, DOGS_U, row09, row_u, tree
+from safetensors.numpy import save_file
 
 from bove.check import KINDS
 from bove.cli.main import main
+from bove.text.vectors import DUPLICATE, EMPTY, NOT_UTF8
 
 ROOT = Path(__file__).parent.parent.parent
+CONFIG = (ROOT / "config" / "config.yaml").read_text(encoding="utf-8")
 SNLI = '{"gold_label": "%s", "sentence1": "A dog.", "sentence2": "%s", "pairID": "%s"}\n'
+WHOLE, PARTS = "caf\u00e9", "cafe\u0301"
 
 
 @pytest.fixture
 def check(tmp_path, capsys):
-    """Check files of these contents; gives the exit code and the report on each."""
+    """Check files of these contents, or of these paths; gives the exit code and the report on each."""
 
     def run(*contents, more=()):
         paths = []
         for number, content in enumerate(contents):
+            if isinstance(content, Path):
+                paths.append(content)
+                continue
             paths.append(tmp_path / f"f{number}")
             paths[-1].write_bytes(content if isinstance(content, bytes) else content.encode())
         code = main(["check", "--json", *map(str, paths), *more])
@@ -41,19 +48,17 @@ def test_a_sound_treebank(check):
     code, (report,) = check(gzip.compress(DOGS_09.encode()))
     assert (code, report["kind"], report["usable"], report["odd"]) == (0, "CoNLL-2009 treebank", True, [])
     assert report["holds"] == {
-        "columns": "14 in rows 2",
         "sentences": 1,
         "tokens": 2,
         "longest sentence": "2 tokens",
         "words": "2 forms, 0 of them twice or more",
-        "tags": "2: NNS 1, VBP 1",
-        "relations": "1: nsubj 1",
-        "roots": "1, one each in 1 sentences",
+        "tags": {"NNS": 1, "VBP": 1},
+        "relations": {"nsubj": 1},
         "gold and predicted columns agree": {"tags": "0.00 %", "heads": "50.00 %", "relations": "0.00 %"},
     }
 
 
-def test_the_lines_of_a_treebank_s_oddities_are_told_or_all_of_them(check):
+def test_places_are_the_first_five_lines_or_all(check):
     text = (tree(0, 9, "_") + "\n") * 7
     _, (few,) = check(text)
     _, (full,) = check(text, more=["--all"])
@@ -67,13 +72,12 @@ def test_ranges_and_empty_nodes_are_what_a_treebank_would_drop(check):
     assert odd(report) == {"multiword ranges (no tokens)": (1, [1]), "empty nodes (no tokens)": (1, [4])}
 
 
-def test_columns_without_any_head_are_refused_and_the_other_ones_told_of(check):
+def test_columns_without_any_head_are_refused(check):
     text = row09(1, "Dogs", "NNS", "_", "x") + row09(2, "bark", "VBP", "_", "y")
     code, (report,) = check(text)
     assert code == 2 and "none of its 2 tokens has a head in the gold columns" in report["error"]
     code, (report,) = check(text, more=["--columns", "predicted"])
-    assert code == 0
-    assert "in the gold columns" in report["holds"]["gold and predicted columns agree"]
+    assert (code, report["holds"]["gold and predicted columns agree"]["heads"]) == (0, "0.00 %")
 
 
 @pytest.mark.parametrize(
@@ -88,24 +92,26 @@ def test_columns_without_any_head_are_refused_and_the_other_ones_told_of(check):
         ("just some text\n", "none of the kinds of file that BoVE reads, by its first line 'just some text'"),
         (DOGS_U.encode("utf-16"), "UTF-16 text; convert it to UTF-8"),
         (b"\x7fELF\0\0", "binary, of no kind that BoVE reads"),
-        (b"PK\x03\x04 and no zip", "a damaged zip archive"),
+        (b"PK\x03\x04\0[Content_Types].xml", "binary, of no kind that BoVE reads; unpack it"),
         (b"3 2\na " + bytes(8) + b"b " + bytes(5), "row 2: the file ends there, but its header says 3 rows"),
-        ("a\tb\nonly one\n", "line 2: one column; put a tab between the two sentences"),
+        ("a\tb\nonly one\n", "line 2: one column; put a tab between"),
         ("1\nhigh\n", "none of the kinds"),
-        ("1\n" * 300 + "high\n", "line 301: 'high' is not a score"),
+        ("1\n" * 300 + "high\n", "line 301: 'high' is no"),
         ("\n\n1e999\n", "none of the kinds"),
         (SNLI % ("maybe", "x", 1), "line 1: unknown label 'maybe'"),
         (SNLI % ("-", "x", 1), "no pair has a gold score or label"),
+        (SNLI % ("neutral", "x", 1) * 2, "pair id '1'"),
         ("run: x\nmodle: {}\n", "modle: unknown key; did you mean model?"),
         ("run: x\ndatasets: {a: {task: x}}\n", "datasets.a.task: 'x' is not allowed"),
         ("{\n", "none of the kinds of file that BoVE reads"),
         ('{\n "similarity": []\n}\n', "none of the kinds of file"),
+        ('{"premise": "A"}\n', "line 1: no key"),
         ('{"gold_label": "neutral", "sentence1": "A', "line 1: not JSON"),
         ('{\n "format": "bove-vocabulary",\n "wor', "not a vocabulary, or cut off"),
         ('{"format": "bove-vocabulary", "version": 9}\n', "vocabulary version 9, not 1"),
     ],
 )
-def test_what_can_not_be_used_is_told_why(check, content, message):
+def test_what_cannot_be_used_is_reported_with_the_reason(check, content, message):
     code, (report,) = check(content)
     assert (code, report["usable"]) == ((2, False) if message else (0, True))
     assert message in (report["error"] or "")
@@ -129,16 +135,30 @@ def test_word_vectors_in_every_form(check):
         assert report["holds"]["dimensions"] == 2
         assert odd(report, "rows")["vectors of zeros"] == (1, [2])
     _, (report,) = check(binary(words, rows))
-    assert odd(report, "rows") == {
-        "words that are not UTF-8, left out": (1, [3]),
-        "repeated words, left out": (1, [4]),
-        "empty words, left out": (1, [5]),
-        "vectors of zeros": (1, [2]),
-    }
+    expected = {"vectors of zeros": 2, NOT_UTF8: 3, DUPLICATE: 4, EMPTY: 5}
+    assert odd(report, "rows") == {what: (1, [row]) for what, row in expected.items()}
+    assert report["holds"]["words"] == 3 and report["holds"]["first words"] == "the zero é"
     assert report["holds"]["lengths of the vectors"] == "0 to 5, mean 1.42"
 
 
-def test_pairs_and_their_gold_are_held_against_each_other(check):
+@pytest.mark.parametrize(
+    ("kind", "content", "expected"),
+    [
+        ("treebank", row_u(1, WHOLE, "N", "_", 0, "root") + row_u(2, PARTS, "N", "_", 1, "x"), None),
+        ("sts", f"{WHOLE} a\tb\n{PARTS}\tb\na\tb {PARTS}\n", [2, 3]),
+        ("vectors", f"{WHOLE} 1 2\n{PARTS} 1 2\nb 1 2\n", [2]),
+    ],
+)
+def test_decomposed_letters_are_odd(check, kind, content, expected):
+    _, (report,) = check(content, more=["--as", kind])
+    if expected is None:
+        assert len(report["remarks"]) == 1 and report["remarks"][0].startswith("1 tokens with decomposed")
+    else:
+        found = odd(report, "rows" if kind == "vectors" else "lines")
+        assert [places for what, (_, places) in found.items() if "not NFC" in what] == [expected]
+
+
+def test_pairs_and_their_gold_are_read_together(check):
     pairs = "A dog.\tA dog.\nx\t\na\tb\tfrom there\n\u00a0\u200b\x01\t…\n"
     code, (sts, gold) = check(pairs, "1\n\n9\n2\n")
     assert code == 0
@@ -156,7 +176,7 @@ def test_pairs_and_their_gold_are_held_against_each_other(check):
     code, (gold, sts) = check("1\n2\n", pairs)
     assert code == 2 and "has 4 lines, but" in gold["error"] and sts["usable"]
     _, reports = check(pairs, "1\n1\n1\n", "1\n")
-    assert reports[1]["remarks"] == ["all scores are equal, so no correlation can be had from them"]
+    assert "correlate with nothing" in reports[1]["remarks"][0]
     assert "2 gold files for 1 files of pairs" in reports[2]["remarks"][-1]
 
 
@@ -166,7 +186,7 @@ def test_snli_in_both_forms(check):
     for content in (lines, text):
         code, (report,) = check(content)
         assert (code, report["kind"]) == (0, "entailment pairs (SNLI)")
-        assert report["holds"]["labels"] == "- 1, neutral 1"
+        assert report["holds"]["labels"] == {"neutral": 1, "-": 1}
         line = 3 + content.startswith("gold_label")
         assert odd(report) == {"pairs without a label, which are not scored": (1, [line])}
 
@@ -175,41 +195,72 @@ def test_graphs_of_json_lines(check):
     first = '{"id": "g", "nodes": [["word:dog", "pos:NN"], []], "edges": [["x", 0, 1], ["x", 0, 1]]}'
     code, (report,) = check(f'{first}\n\n{first}\n{{"nodes": []}}\n')
     assert (code, report["kind"]) == (0, "graphs (JSON lines)")
-    assert report["holds"]["properties by kind"] == "pos 2, word 2"
+    assert report["holds"]["properties by kind"] == {"word": 2, "pos": 2}
     assert odd(report) == {
         "graphs without nodes": (1, [4]),
         "graphs in which a node has no property": (2, [1, 3]),
-        "graphs in which an edge stands twice, and counts once": (2, [1, 3]),
-        "graphs of an id that stood before": (1, [3]),
+        "graphs with a repeated edge, which counts once": (2, [1, 3]),
+        "graphs with a repeated id": (1, [3]),
     }
     code, (report,) = check('{"nodes": [[3]]}\n')
-    assert code == 2 and "line 1: graph: 3 is no property" in report["error"]
+    assert code == 2 and "line 1: graph: 3 is no" in report["error"]
     assert "no graph has a node" in check('{"nodes": []}\n')[1][0]["error"]
 
 
 def test_triples_where_they_are_named(check):
     code, (report,) = check("a\tr\tb\n\nb\tr\tb\na\tr\tb\n", more=["--as", "triples"])
-    assert (code, report["holds"]) == (0, {"triples": 3, "nodes": 2, "relations": "1: r 3"})
+    assert (code, report["holds"]) == (0, {"triples": 3, "nodes": 2, "relations": {"r": 3}})
     assert odd(report) == {
         "triples of a node with itself": (1, [3]),
-        "triples that stood before, and count once": (1, [4]),
+        "repeated triples, which count once": (1, [4]),
     }
-    code, (report,) = check("a\tr\n", more=["--as", "triples"])
-    assert code == 2 and "line 1: 2 cells, but 3 are due" in report["error"]
+    assert "line 1: 2 cells" in check("a\tr\n", more=["--as", "triples"])[1][0]["error"]
+    assert "no triple" in check("\n", more=["--as", "triples"])[1][0]["error"]
+
+
+def test_configurations_stand_alone_or_change_the_one_before(check):
+    paths = [ROOT / "config" / f"{name}.yaml" for name in ("ablations", "config", "ablations")]
+    code, (alone, whole, changes) = check(*paths)
+    assert code == 0 and "has no run, treebank, vectors, datasets" in alone["remarks"][0]
+    assert whole["kind"] == "configuration" and "ablations" not in whole["holds"]["run"]
+    assert changes["remarks"] == [] and "ablations: adjacency-only" in changes["holds"]["run"]
+
+
+def test_a_configuration_s_files_must_be_there(check):
+    _, (report,) = check(CONFIG.replace("source:corpus/treebank/dev.conll09", "no dev"))
+    assert "treebank.dev: no dev: no such file; correct the path" in report["error"]
+    _, (report,) = check(ROOT / "config" / "open.yaml")
+    assert "treebank-train, vectors" in report["holds"]["to be downloaded"]
+
+
+def test_a_configuration_s_pairs_are_read_in_the_columns_that_it_names(check, tmp_path):
+    own = (
+        "datasets: {sts: null, snli: null, own: {label: Own, task: similarity, columns: {first: A, "
+        f"second: B, gold: C}}, subsets: {{all: {{input: {tmp_path}/own.txt}}}}}}}}\n"
+    )
+    for rows, found in (
+        ("1\tx\ty\n\tx\tz\n", {"all": "2 pairs, 1 of them scored"}),
+        ("high\tx\ty\n", "own.txt, line 2: 'high' is no"),
+        ("\tx\ty\n", "own.txt: no pair has a gold score"),
+    ):
+        (tmp_path / "own.txt").write_text(f"C\tA\tB\n{rows}", encoding="utf-8")
+        code, (_, report) = check(CONFIG, own)
+        if isinstance(found, dict):
+            assert (code, report["holds"]["data set own"]) == (0, found)
+        else:
+            assert code == 2 and found in report["error"]
 
 
 @pytest.mark.parametrize("encoding", ["foo", "utf-16", "rot13"])
-def test_an_encoding_that_can_not_be_is_one_line(tmp_path, capsys, encoding):
+def test_an_encoding_that_cannot_be_used_is_one_line(tmp_path, capsys, encoding):
     (tmp_path / "f").write_text("a 1 2\nb 3 4\n", encoding="utf-8")
     assert main(["check", str(tmp_path / "f"), "--encoding", encoding]) == 2
     said = capsys.readouterr()
-    assert said.out == "" and said.err.startswith(
-        f"bove check: encoding '{encoding}': unknown, or not built on"
-    )
+    assert said.out == "" and said.err.startswith(f"bove check: encoding '{encoding}': ")
 
 
 @pytest.mark.parametrize("kind", [None, *(kind for kind in KINDS if kind != "stanza")])
-def test_what_is_no_file_is_one_line_whatever_kind_is_named(tmp_path, capsys, kind):
+def test_a_missing_file_is_one_line_whatever_kind_is_named(tmp_path, capsys, kind):
     (tmp_path / "f").write_text("x", encoding="utf-8")
     named = ["--as", kind] if kind else []
     assert main(["check", str(tmp_path / "f" / "g"), str(tmp_path), *named]) == 2
@@ -218,39 +269,34 @@ def test_what_is_no_file_is_one_line_whatever_kind_is_named(tmp_path, capsys, ki
     assert f"{tmp_path}: is a folder; name a file inside it" in said
 
 
-def test_every_file_of_a_run(tmp_path, capsys):
+def test_every_file_of_a_run(check, tmp_path):
     paths = write_all(tmp_path)
-    assert main(["check", "--json", *map(str, paths.values())]) == 0
-    reports = [json.loads(line) for line in capsys.readouterr().out.split("\n")[:-1]]
-    kinds = {name: report["kind"] for name, report in zip(paths, reports, strict=True)}
-    assert kinds == {
-        "vocabulary": "vocabulary of a run",
-        "vectors": "word vectors of a run",
-        "graphs": "graphs of a run",
-        "model": "model of a run",
-        "low-rank model": "model of a run",
-        "bags": "bags of a run",
-        "pairs": "sentence pairs of a run (pairs.jsonl)",
-        "scores": "scores of a run",
+    code, reports = check(*paths.values())
+    found = dict(zip(paths, reports, strict=True))
+    assert code == 0
+    assert {name: report["kind"].removesuffix(" of a run") for name, report in found.items()} == {
+        **{name: name for name in ("vocabulary", "vectors", "graphs", "model", "bags", "scores")},
+        **{"low-rank model": "model", "pairs": "sentence pairs of a run (pairs.jsonl)"},
     }
-    holds = {name: report["holds"] for name, report in zip(paths, reports, strict=True)}
-    assert holds["graphs"]["vocabulary"] == holds["model"]["vocabulary"] == holds["vocabulary"]["hash"]
-    assert holds["model"]["relations"].endswith("whole")
-    assert holds["low-rank model"]["relations"].endswith("as factors")
+    holds = {name: report["holds"] for name, report in found.items()}
+    assert holds["model"]["metadata"]["vocabulary"] == holds["graphs"]["metadata"]["vocabulary_hash"]
+    assert holds["vectors"]["words"] == holds["bags"]["dimensions"] == holds["scores"]["pairs"] == 2
+    assert holds["vocabulary"]["relations"] == holds["model"]["relations"]
+    assert holds["graphs"]["graphs"] == holds["bags"]["sentences"] == 4
     for path in paths.values():
         path.write_bytes(path.read_bytes()[:-20])
-    assert main(["check", *map(str, paths.values())]) == 2
-    assert "8 of 8 files can not be used" in capsys.readouterr().err
+    code, reports = check(*paths.values())
+    assert code == 2 and not any(report["usable"] for report in reports)
 
 
-def test_a_model_that_is_not_finite_can_not_be_used(tmp_path, capsys):
-    from bove.factor.model import Model
-
-    found = Model.load(write_all(tmp_path)["model"])
-    found.properties[0, 0] = np.nan
-    Model(**{name: getattr(found, name) for name in found.__dataclass_fields__}).save(tmp_path / "nan")
-    assert main(["check", str(tmp_path / "nan")]) == 2
-    assert "the model holds a value that is not finite" in capsys.readouterr().out
+def test_bags_of_other_programs_must_be_finite_and_other_formats_are_refused(check, tmp_path):
+    bags = {"offsets": np.array([0, 1]), "ids": np.frombuffer(b"a", np.uint8), "vectors": np.ones((1, 2))}
+    save_file(bags, tmp_path / "sound")
+    save_file(bags | {"vectors": np.full((1, 2), np.nan)}, tmp_path / "nan")
+    save_file(bags, tmp_path / "other", {"format": "bove-else"})
+    code, (sound, odd, other) = check(*(tmp_path / name for name in ("sound", "nan", "other")))
+    assert code == 2 and sound["kind"] == "bags of another program" and sound["holds"]["dimensions"] == 2
+    assert "not finite" in odd["error"] and "holds bove-else" in other["error"]
 
 
 def test_models_of_stanza_are_told_apart(tmp_path, capsys):
@@ -274,7 +320,7 @@ def test_models_of_stanza_are_told_apart(tmp_path, capsys):
     assert capsys.readouterr().out.count("a file of PyTorch, but no model of Stanza") == 2
 
 
-def test_what_would_steer_a_terminal_is_written_out(tmp_path, capsys):
+def test_control_characters_do_not_reach_the_terminal(tmp_path, capsys):
     assert main(["check", str(tmp_path / "no\x1b[2Jne")]) == 2
     said = capsys.readouterr()
     assert "no\\x1b[2Jne: no such file" in said.out + said.err and "\x1b" not in said.out + said.err
@@ -297,9 +343,10 @@ def test_the_report_for_people_is_whole_and_goes_to_stdout(tmp_path):
         capture_output=True, text=True, cwd=tmp_path, check=False, env={"PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert done.returncode == 2
-    assert done.stderr == "bove check: 1 of 2 files can not be used: none\n"
-    assert done.stdout.startswith("t: CoNLL-2009 treebank\n  columns: 14 in rows 2\n  sentences: 1\n")
+    assert done.stderr == "bove check: 1 of 2 files cannot be used: none\n"
+    assert done.stdout.startswith("t: CoNLL-2009 treebank\n  sentences: 1\n  tokens: 2\n")
+    assert "\n  gold and predicted columns agree\n    tags: " in done.stdout
     assert (
         "\n  odd: 1 heads beyond the sentence, line 2\n  can be used\n\nnone: not recognised\n" in done.stdout
     )
-    assert done.stdout.endswith("  can not be used: none: no such file; check the path\n")
+    assert done.stdout.endswith("  cannot be used: none: no such file; check the path\n")

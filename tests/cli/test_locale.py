@@ -31,7 +31,7 @@ def test_the_locale_does_not_matter(tmp_path, name):
     done = run("check", "trées", "none-ü")
     assert done.returncode == 2
     assert "relations: 1: sübj 1" in done.stdout.decode()
-    assert done.stderr.decode() == "bove check: 1 of 2 files can not be used: none-ü\n"
+    assert done.stderr.decode() == "bove check: 1 of 2 files cannot be used: none-ü\n"
     thresholds = ["--min-words", "1", "--min-tags", "1", "--min-relations", "1", "--lookup", "exact"]
     wanted = ["--treebank", "trées", "trées", "--columns", "predicted", "--output", "wörter", "--log", "lög"]
     assert run("vocabulary", *wanted, *thresholds).returncode == 0

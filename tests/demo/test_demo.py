@@ -8,7 +8,7 @@ from pair_forms import read_snli, read_sts
 
 from bove import demo
 from bove.cli.main import main
-from bove.config.variants import schema
+from bove.config.load import load_schema
 from bove.text.conll import read_sentences
 
 # SHA-256 of the names and bytes of the files, as the grammar wrote them
@@ -18,7 +18,7 @@ CONTENT = "0bda669eb06d5f514e85d7ee28a4f1dbd4d8f8c3071517d594334a8a25df10fd"
 @pytest.fixture(scope="module")
 def full(tmp_path_factory):
     """The folder of the corpus at its full size, which is the most that a configuration can ask for."""
-    source = schema()["properties"]["sources"]["additionalProperties"]["properties"]
+    source = load_schema()["properties"]["sources"]["additionalProperties"]["properties"]
     folder = tmp_path_factory.mktemp("full")
     return folder, demo.write(folder, source["sentences"]["maximum"])
 
