@@ -1,4 +1,4 @@
-"""`bove search`: the sentences of a file of bags that answer a query best (late interaction)."""
+"""`bove search` and `bove index`: the sentences of a file of bags that answer a query best."""
 
 import argparse
 import csv
@@ -18,8 +18,7 @@ from bove.files import atomic_write
 from bove.text.conll import read_sentences
 
 log = logging.getLogger("bove")
-# candidates by default
-PER_SHOWN, LEAST = 100, 200
+PER_SHOWN, LEAST = 100, 200  # candidates by default
 
 
 def register_search(parser: argparse.ArgumentParser) -> None:
@@ -51,32 +50,25 @@ def run_search(args: argparse.Namespace) -> None:
     index = BagIndex.open(args.index, args.bags, args.threads) if args.index else None
     collection = index.bags if index else Bags.open(args.bags)
     names, queries = _from_file(args, collection) if args.query_bags else _embedded(args, collection)
-    found = _found(queries, collection, index, args)
+    if not index:
+        collection.check_finite()
+    began = time.monotonic()
+    if index:
+        candidates = args.candidates or max(LEAST, PER_SHOWN * args.top)
+        found = [index.search(query, args.top, candidates) for query in queries]
+        index.close()
+    else:  # sentences that are alike share a bag, so as many bags as sentences will do
+        found = search(queries, collection.vectors, collection.offsets, args.top)
+    log.info(
+        "%d queries in %d different bags of %d sentences: %.3f s", len(queries), collection.n_bags,
+        len(collection), time.monotonic() - began,
+    )  # fmt: skip
     text = _table(names, found, collection, args.top)
     if args.output:
         with atomic_write(args.output) as stream:
             stream.write(text)
     else:
         sys.stdout.write(text)
-        sys.stdout.flush()
-
-
-def _found(queries, collection: Bags, index: BagIndex | None, args) -> list[Hits]:
-    """The best bags of each query; sentences that are alike share a bag, so as many as sentences will do."""
-    if index is None:
-        collection.check_finite()
-    began = time.monotonic()
-    if index is None:
-        found = search(queries, collection.vectors, collection.offsets, args.top)
-    else:
-        most = args.candidates or max(LEAST, PER_SHOWN * args.top)
-        found = [index.search(query, args.top, most) for query in queries]
-        index.close()
-    log.info(
-        "%d queries in %d different bags of %d sentences: %.3f s", len(queries), collection.n_bags,
-        len(collection), time.monotonic() - began,
-    )  # fmt: skip
-    return found
 
 
 def _table(names: list[str], found: list[Hits], collection: Bags, top: int) -> str:
@@ -87,7 +79,7 @@ def _table(names: list[str], found: list[Hits], collection: Bags, top: int) -> s
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["query", "rank", "score", "sentence"])
     for name, hits in zip(names, found, strict=True):
-        pairs = zip(hits.bags.tolist(), hits.scores.tolist(), strict=True)
+        pairs = zip(hits.numbers.tolist(), hits.scores.tolist(), strict=True)
         rows = [(score, s) for bag, score in pairs for s in order[cuts[bag] : cuts[bag + 1]].tolist()]
         for rank, (score, s) in enumerate(rows[:top], 1):
             writer.writerow([name, rank, f"{score:.6f}", collection.ids[s]])
@@ -115,19 +107,12 @@ def _embedded(args, collection: Bags) -> tuple[list[str], list[np.ndarray]]:
 
 def _check(rank: int, model_hash: str, name: str, collection: Bags) -> None:
     """BoveError where queries and collection come from different models."""
+    path, advice = collection.path, "use one model"
     if rank != collection.rank:
-        raise BoveError(
-            f"{name}: vectors of {rank} dimensions, but {collection.path} has {collection.rank}; "
-            "use one model"
-        )
-    if model_hash and collection.model_hash and model_hash != collection.model_hash:
-        raise BoveError(
-            f"{name}: of model {model_hash[:12]}, but {collection.path} is of {collection.model_hash[:12]}; "
-            "use one model"
-        )
-
-
-# `bove index`: an index over a file of bags, for `bove search` in collections that take long to read.
+        raise BoveError(f"{name}: vectors of {rank} dimensions, but {path} has {collection.rank}; {advice}")
+    other = collection.model_hash
+    if model_hash and other and model_hash != other:
+        raise BoveError(f"{name}: of model {model_hash[:12]}, but {path} is of {other[:12]}; {advice}")
 
 
 def register_index(parser: argparse.ArgumentParser) -> None:
@@ -136,22 +121,18 @@ def register_index(parser: argparse.ArgumentParser) -> None:
     add("--bags", required=True, metavar="FILE", help="bags of the collection, as `bove infer` writes them")
     add("--output", required=True, metavar="FOLDER", help="the index; one that lies there is replaced")
     add("--links", type=int, default=usual.links, help=f"of each bag to like ones (default {usual.links})")
-    add(
-        "--breadth",
-        type=int,
-        default=usual.breadth,
-        help=f"bags in view when those are looked for (default {usual.breadth})",
-    )
+    add("--breadth", type=int, default=usual.breadth,
+        help=f"bags in view when those are looked for (default {usual.breadth})")  # fmt: skip
 
 
 def run_index(args: argparse.Namespace) -> None:
-    """Make the index, whole or not at all."""
+    """Make an index of a file of bags, for searches in collections that take long to read."""
     for name, least in (("links", 2), ("breadth", 1)):
         if getattr(args, name) < least:
             raise BoveError(f"--{name} {getattr(args, name)}: must be at least {least}")
     bags, began = Bags.open(args.bags), time.monotonic()
-    told = build(bags, args.output, GraphSettings(args.links, args.breadth), args.threads)
+    build(bags, args.output, GraphSettings(args.links, args.breadth), args.threads)
     log.info(
-        "%d different bags, %d vectors, of %d sentences: %.1f s", told["n_bags"], told["n_vectors"],
-        len(bags), time.monotonic() - began,
+        "%d different bags, %d vectors, of %d sentences: %.1f s", bags.n_bags, len(bags.vectors), len(bags),
+        time.monotonic() - began,
     )  # fmt: skip

@@ -1,14 +1,24 @@
-"""Late interaction: the bags of a collection that answer a query best, found exactly, block by block.
+"""Search by cosine: the nearest rows of an array, and the bags of a collection that answer a query best.
 
     score(bag, query) = mean over the query's vectors of the largest cosine with a vector of the bag
 
-which is SNLI(bag, query) of `bove.evaluate.alignment`: how well the bag entails the query. A file of bags is
-the index: its vectors are mapped, and one matrix product a block serves all queries.
+is SNLI(bag, query) of `bove.evaluate.alignment`: how well the bag entails the query (late interaction).
+
+`nearest` and `search` are exact and read the whole array block by block, with one matrix product per block
+for all queries. `BagIndex` reads less: it is a folder with `index.json` and the shard of an engine, Qdrant
+Edge, which keeps a graph of near neighbours (HNSW) over the bags. The engine compares bags by
+
+    MaxSim(bag, query) = sum over the query's vectors of the largest cosine with a vector of the bag
+
+first by the signs of the vectors' numbers alone (short vectors at once by eight bits of each number), then
+what is best by eight bits, and gives candidates. Their scores come from the file of bags and are exact: only
+bags that the engine misses make a difference to `search`.
 """
 
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -21,28 +31,34 @@ from bove.errors import BoveError
 from bove.evaluate.alignment import DECIMALS, unit_rows
 from bove.files import atomic_folder, atomic_write, sha256
 
-# The rows of a large array that are nearest to a few vectors by cosine, found exactly, block by block.
-
 BLOCK = 16384  # rows at a time, so that a mapped array is never in memory whole
 
 
 @dataclass(frozen=True)
-class Nearest:
-    """The nearest rows of one query, the nearest first; of rows that tie, the first comes first.
+class Hits:
+    """The best rows or bags of one query, the best first; of those that tie, the first comes first.
 
     Attributes:
-        rows: [k] int64.
-        cosines: [k] float64.
+        numbers: [k] int64. scores: [k] float64.
     """
 
-    rows: np.ndarray
-    cosines: np.ndarray
+    numbers: np.ndarray
+    scores: np.ndarray
+
+    def joined(self, numbers: np.ndarray, scores: np.ndarray, count: int) -> "Hits":
+        """The best of these and of later ones."""
+        numbers, scores = np.concatenate([self.numbers, numbers]), np.concatenate([self.scores, scores])
+        order = np.argsort(-scores.round(DECIMALS), kind="stable")[:count]
+        return Hits(numbers[order], scores[order])
+
+
+_NONE = Hits(np.empty(0, np.int64), np.empty(0))
 
 
 def nearest(
     queries: np.ndarray, vectors: np.ndarray, count: int, allowed: np.ndarray | None = None
-) -> list[Nearest]:
-    """The nearest rows of each query; a zero vector has cosine 0 with all.
+) -> list[Hits]:
+    """The rows of the largest cosine with each query; a zero vector has cosine 0 with all.
 
     Args:
         queries: [q, r].
@@ -51,39 +67,14 @@ def nearest(
         allowed: [N] bool, the rows that count; all by default.
     """
     targets = unit_rows(queries)
-    best = [(np.empty(0), np.empty(0, np.int64)) for _ in targets]
+    best = [_NONE] * len(targets)
     for start in range(0, len(vectors), BLOCK):
         rows = np.arange(start, min(start + BLOCK, len(vectors)))
         if allowed is not None:
             rows = rows[allowed[rows]]
-        block = unit_rows(vectors[rows]) @ targets.T
-        for q, (cosines, found) in enumerate(best):
-            cosines = np.concatenate([cosines, np.clip(block[:, q], -1, 1)])
-            found = np.concatenate([found, rows])
-            order = np.argsort(-cosines.round(DECIMALS), kind="stable")[:count]
-            best[q] = cosines[order], found[order]
-    return [Nearest(found, cosines) for cosines, found in best]
-
-
-# Late interaction: the bags of a collection that answer a query best, found exactly, block by block.
-#
-#     score(bag, query) = mean over the query's vectors of the largest cosine with a vector of the bag
-#
-# which is SNLI(bag, query) of `bove.evaluate.alignment`: how well the bag entails the query. A file of bags
-# is
-# the index: its vectors are mapped, and one matrix product a block serves all queries.
-
-
-@dataclass(frozen=True)
-class Hits:
-    """The best bags of one query, the best first; of bags that tie, the first comes first.
-
-    Attributes:
-        bags: [k] int64. scores: [k] float64.
-    """
-
-    bags: np.ndarray
-    scores: np.ndarray
+        cosines = np.clip(unit_rows(vectors[rows]) @ targets.T, -1, 1)
+        best = [hits.joined(rows, cosines[:, q], count) for q, hits in enumerate(best)]
+    return best
 
 
 def search(
@@ -102,21 +93,18 @@ def search(
     rows = [unit_rows(query) for query in queries if len(query)]
     some = np.flatnonzero(sizes)
     targets = np.concatenate(rows) if rows else np.zeros((0, vectors.shape[1]))
-    best = [(np.empty(0), np.empty(0, np.int64)) for _ in queries]
+    best = [_NONE] * len(queries)
     for first, last in blocks(offsets, block):
         scores = np.zeros((last - first, len(queries)))
-        bags = np.arange(first, last)
         full = np.diff(offsets[first : last + 1]) > 0
         if full.any() and len(some):
             cosines = unit_rows(vectors[offsets[first] : offsets[last]]) @ targets.T
             largest = np.maximum.reduceat(cosines, (offsets[first:last] - offsets[first])[full], axis=0)
             means = np.add.reduceat(largest, starts[some], axis=1) / sizes[some]
             scores[np.ix_(full, some)] = np.minimum(means.round(DECIMALS), 1) + 0.0
-        for q, (kept, found) in enumerate(best):
-            kept, found = np.concatenate([kept, scores[:, q]]), np.concatenate([found, bags])
-            order = np.argsort(-kept, kind="stable")[:count]
-            best[q] = kept[order], found[order]
-    return [Hits(found, kept) for kept, found in best]
+        bags = np.arange(first, last)
+        best = [hits.joined(bags, scores[:, q], count) for q, hits in enumerate(best)]
+    return best
 
 
 def search_among(
@@ -130,13 +118,12 @@ def search_among(
         candidates: [k] bag numbers, in any order.
         count: how many bags to find, where there are so many.
     """
-    # bags that tie go by number
-    numbers = np.unique(np.asarray(candidates, np.int64))
+    numbers = np.unique(np.asarray(candidates, np.int64))  # bags that tie go by number
     bags = [bag(b) for b in numbers.tolist()]
     offsets = np.concatenate([[0], np.cumsum([len(vectors) for vectors in bags])]).astype(np.int64)
     vectors = np.concatenate(bags) if bags else np.zeros((0, query.shape[1]))
     (hits,) = search([query], vectors, offsets, count)
-    return Hits(numbers[hits.bags], hits.scores)
+    return Hits(numbers[hits.numbers], hits.scores)
 
 
 def blocks(offsets: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
@@ -149,28 +136,13 @@ def blocks(offsets: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
         first = last
 
 
-# An index over a file of bags, for searches that do not read the whole of it.
-#
-# A folder with `index.json` and the shard of an engine, Qdrant Edge: a graph of near neighbours (HNSW) over
-# the bags, which it compares as the score does,
-#
-#     MaxSim(bag, query) = sum over the query's vectors of the largest cosine with a vector of the bag
-#
-# The engine compares by the signs of the vectors' numbers alone, which is fast, then what is best by eight
-# bits
-# of each number (short vectors at once), and gives candidates. Their scores come from the file of bags and
-# are
-# exact: what is missed is all that can differ from the search without an index.
+# --- an index over a file of bags
 
 FORMAT, VERSION = "bove-index", "1"
 ENGINE = "qdrant-edge-py"
 MANIFEST, SHARD = "index.json", "engine"
-# vectors that are handed to the engine at once
-BATCH = 16384
-# with fewer dimensions, signs alone tell too little
-SIGNS_FROM = 128
-# bags that are scored exactly beyond twice as many as are asked for, since the engine rounds
-SPARE = 50
+SIGNS_FROM = 128  # with fewer dimensions, signs alone say too little
+SPARE = 50  # bags that are scored exactly beyond twice as many as are asked for, since the engine rounds
 # what opening an index needs of index.json
 _KEPT = {"bags": str, "bags_sha256": str, "model_hash": str, "links": int, "breadth": int}
 _ONE_SEGMENT_KB = 2**40
@@ -193,17 +165,14 @@ class BagIndex:
     """An index that fits a file of bags.
 
     Attributes:
-        folder: where it lies. bags: the file that it is of. told: what index.json says.
+        bags: the file that it is of.
     """
 
-    def __init__(self, folder: Path, bags: Bags, told: dict[str, Any], threads: int):
-        self.folder, self.bags, self.told = folder, bags, told
+    def __init__(self, folder: Path, bags: Bags, settings: GraphSettings, threads: int):
+        self.bags, self._folder, self._shard = bags, folder, None
         self._empty = np.flatnonzero(np.diff(bags.offsets) == 0)
-        edge = _engine()
-        self._shard = None
         if len(self._empty) < bags.n_bags:
-            with _translated(folder):
-                settings = GraphSettings(told["links"], told["breadth"])
+            with _engine(folder) as edge:
                 config = _config(edge, bags.rank, settings, threads)
                 self._shard = edge.EdgeShard.load(str(folder / SHARD), config)
 
@@ -221,13 +190,13 @@ class BagIndex:
             ModuleNotFoundError: the engine is not installed.
         """
         folder = Path(folder)
-        told = _manifest(folder)
-        path = folder / told["bags"] if bags is None else Path(bags)
+        manifest = _manifest(folder)
+        path = folder / manifest["bags"] if bags is None else Path(bags)
         if bags is None and not path.is_file():
-            raise BoveError(f"{folder}: its bags are no longer at {told['bags']}; name them with --bags")
+            raise BoveError(f"{folder}: its bags are no longer at {manifest['bags']}; name them with --bags")
         opened = Bags.open(path)
-        _check(folder, told, opened)
-        return cls(folder, opened, told, threads)
+        _check(folder, manifest, opened)
+        return cls(folder, opened, GraphSettings(manifest["links"], manifest["breadth"]), threads)
 
     def search(self, query: np.ndarray, count: int, candidates: int) -> Hits:
         """The best bags of a query [m, r], with exact scores; one that the engine misses is not there.
@@ -245,11 +214,9 @@ class BagIndex:
             found = self._candidates(query, 2 * count + SPARE, candidates)
         else:
             found = np.arange(min(count, self.bags.n_bags))
-        return search_among(query, self._vectors, np.concatenate([found, self._empty[:count]]), count)
-
-    def _vectors(self, bag: int) -> np.ndarray:
-        """As the file has them, and the search without an index takes them."""
-        return self.bags.vectors[slice(*self.bags.offsets[bag : bag + 2])]
+        candidates = np.concatenate([found, self._empty[:count]])
+        offsets, vectors = self.bags.offsets, self.bags.vectors
+        return search_among(query, lambda b: vectors[offsets[b] : offsets[b + 1]], candidates, count)
 
     def close(self) -> None:
         """Let the engine go."""
@@ -261,21 +228,21 @@ class BagIndex:
         """Numbers of the bags that the engine finds best: by signs, then by eight bits of each number."""
         if self._shard is None:
             return np.zeros(0, np.int64)
-        edge, looked_at = _engine(), max(looked_at, count)
-        how = edge.QuantizationSearchParams(rescore=True, oversampling=looked_at / count)
-        request = edge.QueryRequest(
-            limit=count,
-            query=edge.Query.Nearest(unit_rows(query).astype(np.float32)),
-            params=edge.SearchParams(hnsw_ef=looked_at, quantization=how),
-            with_payload=False,
-            with_vector=False,
-        )
-        with _translated(self.folder):
+        looked_at = max(looked_at, count)
+        with _engine(self._folder) as edge:
+            how = edge.QuantizationSearchParams(rescore=True, oversampling=looked_at / count)
+            request = edge.QueryRequest(
+                limit=count,
+                query=edge.Query.Nearest(unit_rows(query).astype(np.float32)),
+                params=edge.SearchParams(hnsw_ef=looked_at, quantization=how),
+                with_payload=False,
+                with_vector=False,
+            )
             return np.array([point.id for point in self._shard.query(request)], np.int64)
 
 
-def build(bags: Bags, folder: str | Path, settings: GraphSettings, threads: int = 1) -> dict[str, Any]:
-    """Make an index of a file of bags, whole or not at all; what index.json then says.
+def build(bags: Bags, folder: str | Path, settings: GraphSettings, threads: int = 1) -> None:
+    """Make an index of a file of bags, whole or not at all.
 
     An index that lies there already is replaced. The engine draws lots: the graph differs from one
     time to the next, and with it what a search misses.
@@ -284,58 +251,62 @@ def build(bags: Bags, folder: str | Path, settings: GraphSettings, threads: int 
         BoveError: a value that is not finite, something else lies there, or it cannot be written.
         ModuleNotFoundError: the engine is not installed.
     """
-    edge, path = _engine(), Path(folder)
-    with atomic_folder(path, MANIFEST) as made:
+    path = Path(folder)
+    with _engine(path) as edge, atomic_folder(path, MANIFEST) as made:
         if np.any(np.diff(bags.offsets) > 0):
             (made / SHARD).mkdir()
-            with _translated(path):
-                _fill(edge, bags, made / SHARD, settings, threads)
-        told = {"format": FORMAT, "version": VERSION, **_told(bags, path), **asdict(settings)}
+            shard = edge.EdgeShard.create(str(made / SHARD), _config(edge, bags.rank, settings, threads))
+            try:
+                for points in _points(edge, bags):
+                    shard.update(edge.UpdateOperation.upsert_points(points))
+                shard.optimize()
+                shard.flush()
+            finally:
+                shard.close()
+        manifest = {
+            "format": FORMAT,
+            "version": VERSION,
+            "bags": Path(os.path.relpath(bags.path, path)).as_posix(),
+            "bags_sha256": sha256(bags.path),
+            **_stamp(bags.path),
+            "model_hash": bags.model_hash,
+            "system": bags.system,
+            "n_bags": bags.n_bags,
+            "n_vectors": len(bags.vectors),
+            "rank": bags.rank,
+            "engine": f"{ENGINE} {version(ENGINE)}",
+            **asdict(settings),
+        }
         with atomic_write(made / MANIFEST) as stream:
-            json.dump(told, stream, indent=1)
-    return told
+            json.dump(manifest, stream, indent=1)
 
 
 def _config(edge: Any, rank: int, settings: GraphSettings, threads: int) -> Any:
-    signs = rank >= SIGNS_FROM
+    cold, sizes = edge.Memory.Cold, {"default_segment_number": 1, "max_segment_size": _ONE_SEGMENT_KB}
     vectors = edge.EdgeVectorParams(
         size=rank,
         distance=edge.Distance.Cosine,
         multivector_config=edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim),
         datatype=edge.VectorStorageDatatype.Turbo8,
-        quantization_config=edge.BinaryQuantizationConfig(memory=edge.Memory.Cold) if signs else None,
-        memory=edge.Memory.Cold,
+        quantization_config=edge.BinaryQuantizationConfig(memory=cold) if rank >= SIGNS_FROM else None,
+        memory=cold,
     )
-    graph = edge.HnswIndexConfig(
-        m=settings.links,
-        ef_construct=settings.breadth,
-        full_scan_threshold=10,
-        max_indexing_threads=threads,
-        memory=edge.Memory.Cold,
-    )
-    sizes = edge.EdgeOptimizersConfig(
-        default_segment_number=1, max_segment_size=_ONE_SEGMENT_KB, indexing_threshold=1
-    )
+    links = {"m": settings.links, "ef_construct": settings.breadth, "full_scan_threshold": 10}
+    graph = edge.HnswIndexConfig(**links, max_indexing_threads=threads, memory=cold)
+    optimizers = edge.EdgeOptimizersConfig(**sizes, indexing_threshold=1)
     return edge.EdgeConfig(
-        vectors=vectors, hnsw_config=graph, optimizers=sizes, max_search_threads=threads, wal_enabled=False
+        vectors=vectors,
+        hnsw_config=graph,
+        optimizers=optimizers,
+        max_search_threads=threads,
+        wal_enabled=False,
     )
-
-
-def _fill(edge: Any, bags: Bags, folder: Path, settings: GraphSettings, threads: int) -> None:
-    shard = edge.EdgeShard.create(str(folder), _config(edge, bags.rank, settings, threads))
-    try:
-        for points in _points(edge, bags):
-            shard.update(edge.UpdateOperation.upsert_points(points))
-        shard.optimize()
-        shard.flush()
-    finally:
-        shard.close()
 
 
 def _points(edge: Any, bags: Bags) -> Iterator[list[Any]]:
     """The bags that have vectors, as the engine takes them, some at a time."""
     offsets = bags.offsets
-    for first, last in blocks(offsets, BATCH):
+    for first, last in blocks(offsets, BLOCK):
         rows, start = slice(offsets[first], offsets[last]), offsets[first]
         bags.check_finite(rows)
         units = unit_rows(bags.vectors[rows]).astype(np.float32)
@@ -346,41 +317,20 @@ def _points(edge: Any, bags: Bags) -> Iterator[list[Any]]:
         ]
 
 
-def _engine() -> Any:
+@contextmanager
+def _engine(folder: Path) -> Iterator[Any]:
+    """The engine's module; its errors, which have no class of their own, become BoveError."""
     import qdrant_edge
 
-    return qdrant_edge
-
-
-class _translated:
-    """Context in which the engine's errors, which have no class of their own, become BoveError."""
-
-    def __init__(self, folder: Path):
-        self._folder = folder
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind, error, trace) -> None:
-        if kind in (Exception, OverflowError, ValueError):
-            raise BoveError(
-                f"{self._folder}: {ENGINE} {version(ENGINE)} can not use it ({error}); see that "
-                "it may be written, or else build the index again"
-            ) from error
-
-
-def _told(bags: Bags, folder: Path) -> dict[str, Any]:
-    return {
-        "bags": Path(os.path.relpath(bags.path, folder)).as_posix(),
-        "bags_sha256": sha256(bags.path),
-        **_stamp(bags.path),
-        "model_hash": bags.model_hash,
-        "system": bags.system,
-        "n_bags": bags.n_bags,
-        "n_vectors": len(bags.vectors),
-        "rank": bags.rank,
-        "engine": f"{ENGINE} {version(ENGINE)}",
-    }
+    try:
+        yield qdrant_edge
+    except Exception as e:
+        if type(e) not in (Exception, OverflowError, ValueError):
+            raise
+        raise BoveError(
+            f"{folder}: {ENGINE} {version(ENGINE)} cannot use it ({e}); check that it can be written, or "
+            "build the index again"
+        ) from e
 
 
 def _stamp(path: Path) -> dict[str, int]:
@@ -389,28 +339,30 @@ def _stamp(path: Path) -> dict[str, int]:
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
+    advice = "make it with `bove index`"
     try:
-        told = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as e:
-        raise BoveError(f"{folder}: no index, or a damaged one; make it with `bove index`") from e
-    if not isinstance(told, dict) or told.get("format") != FORMAT or told.get("version") != VERSION:
-        raise BoveError(f"{folder}: no index that this version reads; make it with `bove index`")
+        raise BoveError(f"{folder}: no index, or a damaged one; {advice}") from e
+    if not isinstance(manifest, dict) or (manifest.get("format"), manifest.get("version")) != (
+        FORMAT,
+        VERSION,
+    ):
+        raise BoveError(f"{folder}: no index that this version reads; {advice}")
     for name, kind in _KEPT.items():
-        if type(told.get(name)) is not kind:
-            raise BoveError(
-                f"{folder}: a damaged index, {MANIFEST} has no {name!r}; make it with `bove index`"
-            )
-    return told
+        if type(manifest.get(name)) is not kind:
+            raise BoveError(f"{folder}: a damaged index, {MANIFEST} has no {name!r}; {advice}")
+    return manifest
 
 
-def _check(folder: Path, told: dict[str, Any], bags: Bags) -> None:
-    """BoveError where the index is of other bags; their hash is made anew if size or time have changed."""
-    if all(told.get(name) == value for name, value in _stamp(bags.path).items()):
+def _check(folder: Path, manifest: dict[str, Any], bags: Bags) -> None:
+    """BoveError where the index is of other bags; these are hashed only if size or time have changed."""
+    if all(manifest.get(name) == value for name, value in _stamp(bags.path).items()):
         return
-    if told["model_hash"] != bags.model_hash:
+    if manifest["model_hash"] != bags.model_hash:
         raise BoveError(
-            f"{folder}: made of bags of model {told['model_hash'][:12]}, but {bags.path} is of "
+            f"{folder}: made of bags of model {manifest['model_hash'][:12]}, but {bags.path} is of "
             f"{bags.model_hash[:12]}; build the index again"
         )
-    if told["bags_sha256"] != sha256(bags.path):
+    if manifest["bags_sha256"] != sha256(bags.path):
         raise BoveError(f"{folder}: made of other bags than {bags.path}; build the index again")

@@ -159,7 +159,7 @@ def test_what_is_no_whole_index_is_one_line(index, files, tmp_path, capsys):
 
 def test_numbers_beyond_the_engine_s_are_one_line(engine, files, tmp_path, capsys):
     words = ("index", "--bags", files[0], "--output", tmp_path / "i", "--links", 10**20)
-    assert "can not use it" in last_line(capsys, *words) and list(tmp_path.iterdir()) == []
+    assert "cannot use it" in last_line(capsys, *words) and list(tmp_path.iterdir()) == []
 
 
 def test_only_an_index_is_replaced(engine, files, tmp_path, capsys):

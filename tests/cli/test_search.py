@@ -26,7 +26,7 @@ def test_scores_are_those_of_the_alignment_in_their_order(block, sizes):
     for query, hits in zip(queries, search(queries, vectors, offsets, 5, block), strict=True):
         want = np.array([entailment_score(bag, query) for bag in bags])
         order = np.argsort(-want, kind="stable")[:5]
-        np.testing.assert_array_equal(hits.bags, order)
+        np.testing.assert_array_equal(hits.numbers, order)
         np.testing.assert_allclose(hits.scores, want[order], atol=1e-11)
 
 

@@ -30,8 +30,8 @@ def test_the_nearest_rows_are_those_of_plain_sorting(monkeypatch, block, count):
             cosines = np.divide(vectors @ query, norms, out=np.zeros(20), where=norms > 0)
             rows = [row for row in range(20) if some is None or some[row]]
             best = sorted(rows, key=lambda row: (-round(cosines[row], 9), row))[:count]
-            assert found.rows.tolist() == best
-            np.testing.assert_allclose(found.cosines, cosines[best], atol=1e-7)
+            assert found.numbers.tolist() == best
+            np.testing.assert_allclose(found.scores, cosines[best], atol=1e-7)
 
 
 @pytest.mark.parametrize(
