@@ -406,19 +406,13 @@ def _check_config(check: Check) -> None:
 _READERS = {
     "vocabulary": (
         Vocabulary.load,
-        lambda found: {"words": found.n_words, "relations": found.n_relations, "hash": found.hash},
+        lambda v: {"words": v.n_words, "relations": v.n_relations, "hash": v.hash},
     ),
-    "vectors": (WordVectors.open, lambda found: {"words": len(found), "dimensions": found.dimensions}),
-    "graphs": (load_graphs, lambda found: {"graphs": found.n_graphs, "tokens": found.n_tokens}),
-    "model": (
-        Model.load,
-        lambda found: {"properties": len(found.properties), "relations": len(found.relation_names)},
-    ),
-    "bags": (
-        Bags.open,
-        lambda found: {"sentences": len(found), "vectors": len(found.vectors), "dimensions": found.rank},
-    ),
-    "scores": (read_scores, lambda found: {"pairs": len(found.ids), "systems": ", ".join(found.values)}),
+    "vectors": (WordVectors.open, lambda v: {"words": len(v), "dimensions": v.dimensions}),
+    "graphs": (load_graphs, lambda g: {"graphs": g.n_graphs, "tokens": g.n_tokens}),
+    "model": (Model.load, lambda m: {"properties": len(m.properties), "relations": len(m.relation_names)}),
+    "bags": (Bags.open, lambda b: {"sentences": len(b), "vectors": len(b.vectors), "dimensions": b.rank}),
+    "scores": (read_scores, lambda s: {"pairs": len(s.ids), "systems": ", ".join(s.values)}),
 }
 
 

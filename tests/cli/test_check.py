@@ -96,7 +96,7 @@ def test_columns_without_any_head_are_refused(check):
         (b"3 2\na " + bytes(8) + b"b " + bytes(5), "row 2: the file ends there, but its header says 3 rows"),
         ("a\tb\nonly one\n", "line 2: one column; put a tab between"),
         ("1\nhigh\n", "none of the kinds"),
-        ("1\n" * 300 + "high\n", "line 301: 'high' is no"),
+        ("1\n" * 9000 + "high\n", "line 9001: 'high' is no"),
         ("\n\n1e999\n", "none of the kinds"),
         (SNLI % ("maybe", "x", 1), "line 1: unknown label 'maybe'"),
         (SNLI % ("-", "x", 1), "no pair has a gold score or label"),
@@ -334,6 +334,8 @@ def test_the_kind_can_be_named(check):
     code, (report,) = check("only one\n", more=["--as", "sts"])
     assert code == 2 and "put a tab between" in report["error"]
     assert check("1\tDogs\t2\n", more=["--as", "sts"])[0] == 0
+    assert "no sentences" in check("# x\n", more=["--as", "treebank"])[1][0]["error"]
+    assert "no line has a score" in check("\n", more=["--as", "gold"])[1][0]["error"]
 
 
 def test_the_report_for_people_is_whole_and_goes_to_stdout(tmp_path):
