@@ -133,10 +133,8 @@ class Reconstruction:
 def explained(model: Model, corpus: Corpus, E: np.ndarray, batch_tokens: int, threads: int) -> Reconstruction:
     """What the bags E [T, r] of a corpus in the model's numbers explain of it."""
     arrays, names = corpus.without_extra().arrays, corpus.names
-    row = objective(
-        arrays, model.properties, model.dense_relations(), E, groups=names.slices(), alpha=1.0, lambda_P=0.0,
-        lambda_R=0.0, lambda_E=0.0, batch_tokens=batch_tokens, threads=threads,
-    )  # fmt: skip
+    P, R, unweighted = model.properties, model.dense_relations(), ModelSettings(alpha=1)
+    row = objective(arrays, P, R, E, names.slices(), unweighted, batch_tokens, threads)
     counts = np.bincount(arrays.arc_relation, minlength=len(names.relations))
     left = np.array([row[f"relation:{k}"] for k in range(len(names.relations))])
     by = {name: float(1 - left[k] / counts[k]) for k, name in enumerate(names.relations) if counts[k]}

@@ -114,11 +114,7 @@ class AlsTrainer:
             P, p_iterations, p_residual = self._p_step(WE, G, state.P, workers)
         solved = self._r_step(E, G, state.R, workers)
         row = {"round": state.round + 1, "restart": int(restart)}
-        row |= terms(
-            P=P, R=solved.R, WE=WE, G=G, B=solved.B, AR=solved.AR, nnz_W=self.nnz_W, nnz_X=self.nnz_X,
-            groups=self.groups, alpha=s.alpha, lambda_P=s.lambda_P, lambda_R=s.lambda_R,
-            lambda_E=s.lambda_E, penalty_P=s.penalty_P, penalty_R=s.penalty_R,
-        )  # fmt: skip
+        row |= terms(P, solved, WE, G, self.nnz_W, self.nnz_X, self.groups, s)
         row |= {"r_iterations": solved.iterations, "r_residual": solved.residual}
         row |= {"p_iterations": p_iterations, "p_residual": p_residual}
         # rounding may differ from process to process, but not add up

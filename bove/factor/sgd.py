@@ -34,7 +34,7 @@ stays in the memory of the device, and an update touches the rows of its own sen
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -353,20 +353,16 @@ class SgdTrainer:
     def _evaluate(self, number: int, sampled: float, lowest: float, seconds: float) -> Epoch:
         s = self.settings
         P, R, E = (x.cpu().numpy() for x in (self.P, self.R, self.E))
-        weights = {"alpha": s.alpha, "lambda_E": s.lambda_E, "groups": self.groups, "threads": self.threads}
         row = {"round": number, "restart": 0}
         with np.errstate(over="ignore", invalid="ignore"):
-            row |= objective(
-                self.training, P, R, E, lambda_P=s.lambda_P, lambda_R=s.lambda_R,
-                penalty_P=s.penalty_P, penalty_R=s.penalty_R, batch_tokens=BATCH_TOKENS, **weights,
-            )  # fmt: skip
+            row |= objective(self.training, P, R, E, self.groups, s, BATCH_TOKENS, self.threads)
             if not math.isfinite(row["total"]):
                 self._diverged(number, "is not finite")
             held = None
             if self.held_out.n_graphs:
-                E = self._infer(P, R)
-                terms = objective(self.held_out, P, R, E, lambda_P=0.0, lambda_R=0.0, **weights)
-                held = terms["total"] / self.held_out.n_tokens
+                E, free = self._infer(P, R), replace(s, lambda_P=0.0, lambda_R=0.0)
+                of_held = objective(self.held_out, P, R, E, self.groups, free, BATCH_TOKENS, self.threads)
+                held = of_held["total"] / self.held_out.n_tokens
                 held += (row["lambda_P"] + row["lambda_R"]) / self.training.n_tokens
         row |= {"sampled": sampled, "held_out": held}
         criterion = row["total"] if held is None else held

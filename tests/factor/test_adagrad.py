@@ -116,9 +116,8 @@ def test_nuclear_leaves_relations_of_exactly_low_rank_at_every_epoch():
 @pytest.mark.parametrize("settings", [L1, NUCLEAR])
 def test_the_log_counts_each_penalty_in_its_own_form(settings):
     trainer, epochs, _ = train(settings)
-    names = ("alpha", "lambda_P", "lambda_R", "lambda_E", "penalty_P", "penalty_R")
-    given, last = {name: getattr(settings, name) for name in names}, epochs[-1]
-    want = objective(trainer.training, last.P, last.R, trainer.E.numpy(), groups=GROUPS, **given)
+    last = epochs[-1]
+    want = objective(trainer.training, last.P, last.R, trainer.E.numpy(), GROUPS, settings)
     assert {name: last.row[name] for name in want} == want
     size = np.abs(last.R).sum() if settings is L1 else sum(np.linalg.norm(R, "nuc") for R in last.R)
     assert last.row["lambda_R"] == pytest.approx(settings.lambda_R * size)
@@ -154,10 +153,8 @@ def test_with_fixed_tokens_and_all_cells_it_ends_where_the_solvers_of_als_end(
         trainer._update(sample)
     trainer._settle()
     best_P, best_R = solve_p(corpus, E, lambda_P, P, FROZEN)[1][0], solve_r(corpus, E, lambda_R / 4, kind).R
-    names = ("alpha", "lambda_P", "lambda_R", "lambda_E", "penalty_P", "penalty_R")
-    given = {name: getattr(settings, name) for name in names} | {"groups": GROUPS}
-    want = objective(corpus, best_P, best_R, E, **given)["total"]
-    got = objective(corpus, trainer.P.numpy(), trainer.R.numpy(), E, **given)["total"]
+    want = objective(corpus, best_P, best_R, E, GROUPS, settings)["total"]
+    got = objective(corpus, trainer.P.numpy(), trainer.R.numpy(), E, GROUPS, settings)["total"]
     assert trainer.E.numpy().tobytes() == E.tobytes()
     assert got == pytest.approx(want, rel=close)
     np.testing.assert_array_equal(trainer.P.numpy() == 0, best_P == 0)

@@ -250,10 +250,7 @@ def test_training_logs_the_loss_of_its_penalties_by_term(penalty_P, penalty_R):
     assert row["total"] == pytest.approx(bare + sum(charged), rel=1e-6)
     terms = [x for name, x in row.items() if name.startswith(("words", "tags", "relation:", "lambda_"))]
     assert row["total"] == pytest.approx(sum(terms))
-    again = objective(
-        corpus, state.P, state.R, state.E, groups=GROUPS, alpha=2.0, lambda_P=0.5, lambda_R=0.3, lambda_E=0.4,
-        penalty_P=penalty_P, penalty_R=penalty_R,
-    )  # fmt: skip
+    again = objective(corpus, state.P, state.R, state.E, GROUPS, s)
     assert again["total"] == pytest.approx(row["total"], rel=1e-9)
     assert row["total"] < state.log[0]["total"]
     assert 0 < row["r_iterations"] < s.r_iterations and row["r_residual"] <= 1e-6

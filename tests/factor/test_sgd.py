@@ -171,9 +171,8 @@ def test_where_there_is_no_zero_none_is_drawn(weight, name):
 
 def test_the_log_is_the_objective_of_the_state_and_it_falls():
     trainer, epochs, _ = train(replace(SETTINGS, epochs=25))
-    weights = {name: getattr(SETTINGS, name) for name in ("alpha", "lambda_P", "lambda_R", "lambda_E")}
     last = epochs[-1]
-    want = objective(trainer.training, last.P, last.R, trainer.E.numpy(), groups=GROUPS, **weights)
+    want = objective(trainer.training, last.P, last.R, trainer.E.numpy(), GROUPS, SETTINGS)
     assert {name: last.row[name] for name in want} == want
     assert [epoch.row["round"] for epoch in epochs] == list(range(1, 26))
     losses = [epoch.row["total"] for epoch in epochs]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from bove.errors import BoveError
 from bove.factor.objective import objective
 from bove.factor.parallel import Batch, Workers, make_batches, plan_batches
+from bove.factor.settings import ModelSettings
 from bove.factor.steps import EStep, Preconditioner, apply, gram, p_step, r_step, solve_rows
 
 corpora = st.builds(
@@ -70,9 +71,8 @@ def test_objective_by_term_adds_up_to_equation_3(made, r, alpha):
     E = rng.standard_normal((corpus.n_tokens, r))
     weights = {"alpha": alpha, "lambda_P": 0.3, "lambda_R": 0.7, "lambda_E": 1.1}
     half = c // 2
-    got = objective(
-        corpus, P, R, E, groups={"words": slice(0, half), "tags": slice(half, c)}, batch_tokens=5, **weights
-    )
+    groups = {"words": slice(0, half), "tags": slice(half, c)}
+    got = objective(corpus, P, R, E, groups, ModelSettings(**weights), batch_tokens=5)
     assert got["total"] == pytest.approx(
         reference.objective(dense, P, R, split(E, corpus), **weights), rel=1e-9
     )
