@@ -95,6 +95,19 @@ def check_confidence(confidence: float) -> None:
         raise BoveError(f"--confidence {confidence:g}: must be between 0 and 1, such as 0.95")
 
 
+def named_values(flag: str, arguments: Iterable[str]) -> dict[str, str]:
+    """The values of NAME=VALUE arguments by name; BoveError for another form or a name that is repeated."""
+    found: dict[str, str] = {}
+    for argument in arguments:
+        name, _, value = argument.partition("=")
+        if not name.strip() or not value:
+            raise BoveError(f"{flag} {argument}: not a name, = and a value; write both")
+        if name in found:
+            raise BoveError(f"{flag} {argument}: the name is repeated; give each its own")
+        found[name] = value
+    return found
+
+
 def write_files(folder: str | Path, contents: Mapping[str, str | bytes]) -> None:
     """Write files of a folder by their names, each whole, and say so."""
     for name, content in contents.items():

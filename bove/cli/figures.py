@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bove.bags.store import Bags
-from bove.cli.common import add_development_argument, check_confidence, is_punctuation, write_files
+from bove.cli.common import add_development_argument, check_confidence, named_values, write_files
 from bove.errors import BoveError
 from bove.evaluate import plots
 from bove.evaluate.alignment import entailment_score, similarity_score
@@ -20,6 +20,7 @@ from bove.factor.model import Model, effective_rank, needed, singular_values
 from bove.files import csv_records
 from bove.text.conll import read_sentences
 from bove.text.pairs import Pair, read_pairs
+from bove.text.tokens import is_punctuation
 from bove.text.vectors import WordLookup, WordVectors
 from bove.text.vocabulary import Vocabulary
 
@@ -170,12 +171,7 @@ def run_figures_tokens(args: argparse.Namespace) -> None:
     missing = sorted(wanted - sentences.keys())
     if missing:
         raise BoveError(f"{args.sentences}: has no sentence '{missing[0]}'; give the trees of these pairs")
-    bags = {}
-    for argument in args.bags:
-        name, _, path = argument.partition("=")
-        if not name.strip() or not path or name in bags:
-            raise BoveError(f"--bags {argument}: not NAME=FILE with a new name; write bove=bags.safetensors")
-        bags[name] = Bags.open(path)
+    bags = {name: Bags.open(path) for name, path in named_values("--bags", args.bags).items()}
     lookup = None
     if any(of.system == "word-vectors" for of in bags.values()):
         if not (args.vectors and args.vocabulary):

@@ -1,12 +1,12 @@
-"""`bove overview`: what a run is made of, in tables: treebank, data sets, parser."""
+"""`bove provenance`, `overview`, `training` and `pages`: what a run is made of and how it went."""
 
+import argparse
 import io
 import json
 import logging
 import platform
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from bove import artefacts
 from bove._version import __version__
-from bove.cli.common import write_files
+from bove.cli.common import named_values, write_files
 from bove.errors import BoveError
 from bove.evaluate.metrics import in_order
 from bove.evaluate.tables import ABSENT, escape, markdown_table
@@ -27,12 +27,13 @@ from bove.text.pairs import Pair, read_pairs
 from bove.text.vectors import WordVectors
 from bove.text.vocabulary import Vocabulary
 
-# `bove provenance`: what a run was made from and with, in one JSON file.
+log = logging.getLogger("bove")
+
+# --- bove provenance: what a run was made from and with, in one JSON file
 #
-# Nothing in it tells when or where the run was made, so the same run gives the same bytes. The hash of the
+# Nothing in it says when or where the run was made, so the same run gives the same bytes. The hash of the
 # vectors' own file, which may be large, was made when they were read, and is taken from there.
 
-log = logging.getLogger("bove")
 FORMAT, VERSION = "bove-run", 1
 LIBRARIES = (
     "numpy", "scipy", "scikit-learn", "pyarrow", "safetensors", "torch", "stanza", "gensim", "matplotlib",
@@ -40,11 +41,12 @@ LIBRARIES = (
 )  # fmt: skip
 
 
-def register_provenance(parser) -> None:
+def register_provenance(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+
     def named(flag, metavar, line, **options):
-        parser.add_argument(
-            flag, nargs="+", action="extend", default=[], metavar=metavar, help=line, **options
-        )
+        options |= {"nargs": "+", "action": "extend", "default": []}
+        parser.add_argument(flag, metavar=metavar, help=line, **options)
 
     parser.add_argument("--config", required=True, metavar="FILE", help="the run's resolved configuration")
     named("--input", "KEY=FILE", "file that the run reads, by its key in the configuration")
@@ -56,30 +58,34 @@ def register_provenance(parser) -> None:
     parser.add_argument("--output", required=True, metavar="FILE", help="run.json to write")
 
 
-def run_provenance(args) -> None:
+def run_provenance(args: argparse.Namespace) -> None:
     """Write the record; the same arguments and files give the same bytes."""
+
+    def read(option: str, reader: Callable[[str], object]) -> dict:
+        flag = f"--{option.replace('_', '-')}"
+        return {name: reader(value) for name, value in named_values(flag, getattr(args, option)).items()}
+
     config = _configuration(args.config)
-    threads = _named(args.rule_threads, "--rule-threads", _count)
     record = {
         "format": FORMAT,
         "version": VERSION,
         "run": config["run"],
         "versions": _versions(),
         "seeds": {"run": config["seed"], "model": sorted({config["seed"], *config["seeds"]})},
-        "threads": threads,
-        "inputs": _named(args.input, "--input", _file),
-        "vocabularies": _named(args.vocabulary, "--vocabulary", _vocabulary),
-        "vectors": _named(args.vectors, "--vectors", _vectors),
-        "models": _named(args.model, "--model", _model),
+        "threads": read("rule_threads", _count),
+        "inputs": read("input", _file),
+        "vocabularies": read("vocabulary", _vocabulary),
+        "vectors": read("vectors", _vectors),
+        "models": read("model", _model),
         "results": {Path(path).name: sha256(path) for path in args.result},
         "configuration": config,
     }
     with atomic_write(args.output) as stream:
         json.dump(record, stream, ensure_ascii=False, indent=1)
         stream.write("\n")
-    for kind in ("inputs", "models"):
+    for kind, key in (("inputs", "sha256"), ("models", "hash")):
         for name, entry in record[kind].items():
-            log.info("%s %s: %s", kind[:-1], name, entry["sha256" if kind == "inputs" else "hash"])
+            log.info("%s %s: %s", kind[:-1], name, entry[key])
     log.info("wrote %s", args.output)
 
 
@@ -103,19 +109,6 @@ def _versions() -> dict[str, str]:
             found[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
-
-
-def _named(arguments: Sequence[str], flag: str, read: Callable) -> dict:
-    """What is read of each NAME=VALUE, in the order given."""
-    found: dict = {}
-    for argument in arguments:
-        name, _, value = argument.partition("=")
-        if not name or not value:
-            raise BoveError(f"{flag} {argument}: not a name, = and a value; write both")
-        if name in found:
-            raise BoveError(f"{flag} {argument}: {name} stands twice; give it once")
-        found[name] = read(value)
     return found
 
 
@@ -150,7 +143,7 @@ def _model(path: str) -> dict:
         raise BoveError(f"{path}: a model file that lacks {e}; train the model again") from e
 
 
-# `bove overview`: what a run is made of, in tables: treebank, data sets, parser.
+# --- bove overview: what a run is made of, in tables: treebank, data sets, parser
 
 ROUTES = {
     "exact": "words found as they stand",
@@ -162,23 +155,18 @@ ROUTES = {
 }
 
 
-def register_overview(parser) -> None:
+def register_overview(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
     add = parser.add_argument
     add("--vocabulary", required=True, help="vocabulary.json")
     add("--graphs", help="the treebank's graphs, if there are any")
-    add(
-        "--data",
-        required=True,
-        nargs=2,
-        action="append",
-        metavar=("PAIRS", "PARSES"),
-        help="a data set: its pairs.jsonl and its parses.conllu.gz; once for each data set",
-    )
+    add("--data", required=True, nargs=2, action="append", metavar=("PAIRS", "PARSES"),
+        help="a data set: its pairs.jsonl and its parses.conllu.gz; once for each data set")  # fmt: skip
     add("--accuracy", help="accuracy.json of `bove evaluate-parser`")
     add("--output", required=True, help="folder that gets data.md and, with --accuracy, parser.md")
 
 
-def run_overview(args) -> None:
+def run_overview(args: argparse.Namespace) -> None:
     """Write the files, each whole."""
     sets = [_read_set(pairs, parses) for pairs, parses in args.data]
     vocabulary = Vocabulary.load(args.vocabulary)
@@ -189,47 +177,34 @@ def run_overview(args) -> None:
     write_files(args.output, files)
 
 
-@dataclass(frozen=True)
-class _Set:
+def _read_set(pairs_path: str, parses_path: str) -> tuple[Sequence[Pair], dict[str, int]]:
     """The pairs of a data set, and the tokens of each sentence by its id."""
-
-    pairs: Sequence[Pair]
-    tokens: dict[str, int]
-
-
-def _read_set(pairs_path: str, parses_path: str) -> _Set:
     pairs = read_pairs(pairs_path)
     tokens = {sentence.id: len(sentence.forms) for sentence in read_sentences(parses_path)}
-    for pair in pairs:
-        for side in (1, 2):
-            if pair.scored and f"{pair.id}.{side}" not in tokens:
-                raise BoveError(
-                    f"{parses_path}: has no sentence '{pair.id}.{side}', which {pairs_path} has; "
-                    f"parse the pairs again"
-                )
-    return _Set(pairs, tokens)
+    for name in (f"{pair.id}.{side}" for pair in pairs if pair.scored for side in (1, 2)):
+        if name not in tokens:
+            raise BoveError(
+                f"{parses_path}: has no sentence '{name}', which {pairs_path} has; parse the pairs again"
+            )
+    return pairs, tokens
 
 
 def _treebank(vocabulary: Vocabulary, graphs) -> str:
-    coverage = vocabulary.coverage
     rows = []
     if graphs is not None:
-        rows.append(["sentences that the model is trained on", _count_items(graphs.n_graphs)])
-        rows.append(["tokens in them", _count_items(graphs.n_tokens)])
-        rows.append(["arcs, adjacency included", _count_items(len(graphs.arc_relation))])
-    rows += [
-        ["words of the vocabulary", _count_items(vocabulary.n_words)],
-        ["tags", _count_items(vocabulary.n_tags)],
-        ["relations", _count_items(vocabulary.n_relations)],
-    ]
-    total = coverage.get("tokens", 0)
-    routes = coverage.get("tokens_by_route", {})
+        rows.append(["sentences that the model is trained on", f"{graphs.n_graphs:,}"])
+        rows.append(["tokens in them", f"{graphs.n_tokens:,}"])
+        rows.append(["arcs, adjacency included", f"{len(graphs.arc_relation):,}"])
+    rows.append(["words of the vocabulary", f"{vocabulary.n_words:,}"])
+    rows.append(["tags", f"{vocabulary.n_tags:,}"])
+    rows.append(["relations", f"{vocabulary.n_relations:,}"])
+    total, routes = vocabulary.coverage.get("tokens", 0), vocabulary.coverage.get("tokens_by_route", {})
     shares = [
-        [ROUTES.get(route, route), _count_items(routes[route]), f"{100 * routes[route] / total:.2f}%"]
+        [ROUTES.get(route, route), f"{routes[route]:,}", f"{100 * routes[route] / total:.2f}%"]
         for route in sorted(routes, key=lambda route: list(ROUTES).index(route) if route in ROUTES else 99)
     ]
     counts = zip(vocabulary.relations, vocabulary.relation_counts, strict=False)
-    arcs = ", ".join(f"{name} {_count_items(count)}" for name, count in counts)
+    arcs = ", ".join(f"{name} {count:,}" for name, count in counts)
     return (
         f"## Treebank\n\n{markdown_table(['what', 'count'], rows, 1)}\n"
         f"Arcs by relation: {escape(arcs)}.\n\n"
@@ -238,24 +213,23 @@ def _treebank(vocabulary: Vocabulary, graphs) -> str:
     )
 
 
-def _data_sets(sets: Sequence[_Set]) -> str:
+def _data_sets(sets: Sequence[tuple[Sequence[Pair], dict[str, int]]]) -> str:
     header = ["data set", "subset", "task", "gold", "pairs", "with gold", "sentences", "mean tokens", "most"]
     rows = []
-    for one in sets:
-        for subset in dict.fromkeys(pair.subset for pair in one.pairs):
-            pairs = [pair for pair in one.pairs if pair.subset == subset]
+    for all_pairs, tokens in sets:
+        for subset in dict.fromkeys(pair.subset for pair in all_pairs):
+            pairs = [pair for pair in all_pairs if pair.subset == subset]
             scored = [pair for pair in pairs if pair.scored]
-            lengths = [one.tokens[f"{pair.id}.{side}"] for pair in scored for side in (1, 2)]
-            mean = f"{np.mean(lengths):.1f}" if lengths else ABSENT
-            counts = [_count_items(len(counted)) for counted in (pairs, scored, lengths)]
-            most = str(max(lengths)) if lengths else ABSENT
-            rows.append([pairs[0].label, subset, pairs[0].task, _gold(scored), *counts, mean, most])
-    empty = sum(length == 0 for one in sets for length in one.tokens.values())
-    table = markdown_table(header, rows, 4)
+            lengths = [tokens[f"{pair.id}.{side}"] for pair in scored for side in (1, 2)]
+            sizes = [f"{np.mean(lengths):.1f}", str(max(lengths))] if lengths else [ABSENT, ABSENT]
+            counts = [f"{len(counted):,}" for counted in (pairs, scored, lengths)]
+            rows.append([pairs[0].label, subset, pairs[0].task, _gold(scored), *counts, *sizes])
+    empty = sum(length == 0 for _, tokens in sets for length in tokens.values())
     return (
-        f"## Data sets\n\n{table}\nPairs without gold are read, but neither parsed nor scored. "
-        f"Sentences are those of pairs with gold, two each, as they were parsed; {_count_items(empty)} "
-        f"of them {'has' if empty == 1 else 'have'} no tokens.\n"
+        f"## Data sets\n\n{markdown_table(header, rows, 4)}\n"
+        f"Pairs without gold are read, but neither parsed nor scored. Sentences are those of pairs with "
+        f"gold, two each, as they were parsed; {empty:,} of them {'has' if empty == 1 else 'have'} no "
+        f"tokens.\n"
     )
 
 
@@ -267,37 +241,30 @@ def _gold(pairs: Sequence[Pair]) -> str:
         scores = np.array([pair.gold for pair in pairs], np.float64)
         return f"{scores.min():g} to {scores.max():g}, mean {scores.mean():.2f}"
     found = Counter(str(pair.gold) for pair in pairs)
-    return ", ".join(f"{label} {_count_items(found[label])}" for label in in_order(found))
+    return ", ".join(f"{label} {found[label]:,}" for label in in_order(found))
 
 
 def parser_page(path: str) -> str:
+    """A table of what `bove evaluate-parser` found.
+
+    Raises BoveError where the file is missing or holds something else.
+    """
+    header = ["development part", "tokens", "tags", "heads (UAS)", "heads and labels (LAS)"]
+    rows = []
     try:
-        with open(path, encoding="utf-8") as stream:
-            found = json.load(stream)
-        rows = [
-            [
-                title,
-                _count_items(found[tokens]),
-                *(_share(found[shares][key]) for key in ("tags", "UAS", "LAS")),
-            ]
-            for title, tokens, shares in (
-                ("all tokens", "tokens", "accuracy"),
-                ("without punctuation", "tokens_without_punctuation", "accuracy_without_punctuation"),
-            )
-        ]
-        counts = ", ".join(
-            f"{_count_items(number)} {escape(kind)}" for kind, number in found["sentences"].items()
-        )
-        cut, known = _count_items(found["sentences_cut"]), _share(found["arcs_with_known_labels"])
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        for title, key in (("all tokens", ""), ("without punctuation", "_without_punctuation")):
+            shares = [_share(found[f"accuracy{key}"][kind]) for kind in ("tags", "UAS", "LAS")]
+            rows.append([title, f"{found[f'tokens{key}']:,}", *shares])
+        counts = ", ".join(f"{number:,} {escape(kind)}" for kind, number in found["sentences"].items())
+        cut, known = f"{found['sentences_cut']:,}", _share(found["arcs_with_known_labels"])
     except FileNotFoundError as e:
         raise BoveError(f"{path}: no such file; check the path") from e
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError) as e:
         raise BoveError(f"{path}: no report of `bove evaluate-parser` ({e!r}); measure again") from e
-    table = markdown_table(
-        ["development part", "tokens", "tags", "heads (UAS)", "heads and labels (LAS)"], rows, 1
-    )
     return (
-        f"{table}\nTagger and parser together, on the treebank's own tokens: the parser sees predicted tags. "
+        f"{markdown_table(header, rows, 1)}\n"
+        f"Tagger and parser together, on the treebank's own tokens: the parser sees predicted tags. "
         f"Sentences: {counts}; {cut} longer than the limit, parsed in pieces. "
         f"The parser knows the labels of {known} of the arcs.\n"
     )
@@ -307,21 +274,17 @@ def _share(value: float | None) -> str:
     return ABSENT if value is None else f"{100 * value:.2f}%"
 
 
-def _count_items(number: int) -> str:
-    return f"{number:,}"
+# --- bove pages: tables in Markdown as pages of HTML, for a report or a browser
 
 
-# `bove pages`: tables in Markdown as pages of HTML, for a report or a browser.
+def register_pages(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    add = parser.add_argument
+    add("--markdown", required=True, nargs="+", action="extend", metavar="FILE.md", help="what to show")
+    add("--output", required=True, help="folder that gets a page NAME.html for each NAME.md")
 
 
-def register_pages(parser) -> None:
-    parser.add_argument(
-        "--markdown", required=True, nargs="+", action="extend", metavar="FILE.md", help="what to show"
-    )
-    parser.add_argument("--output", required=True, help="folder that gets a page NAME.html for each NAME.md")
-
-
-def run_pages(args) -> None:
+def run_pages(args: argparse.Namespace) -> None:
     """Write the pages, each whole."""
     from bove.evaluate.pages import page
 
@@ -334,32 +297,25 @@ def run_pages(args) -> None:
     write_files(args.output, pages)
 
 
-# `bove training`: how L fell, by seconds and by term, in one training or several.
+# --- bove training: how L fell, by seconds and by term, in one training or several
 
 
-def register_training(parser) -> None:
-    parser.add_argument(
-        "--run",
-        required=True,
-        nargs=3,
-        action="append",
-        metavar=("NAME", "LOG", "TIMES"),
-        dest="runs",
-        help="a training: its name, its --training-log and its --times; once for each training",
-    )
-    parser.add_argument(
-        "--output", required=True, help="folder that gets training.csv, training.md, training.svg and .png"
-    )
+def register_training(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    add = parser.add_argument
+    add("--run", required=True, nargs=3, action="append", metavar=("NAME", "LOG", "TIMES"), dest="runs",
+        help="a training: its name, its --training-log and its --times; once for each training")  # fmt: skip
+    add("--output", required=True, help="folder that gets training.csv, training.md, training.svg and .png")
 
 
-def run_training(args) -> None:
+def run_training(args: argparse.Namespace) -> None:
     """Write the four files, each whole, and print the Markdown tables."""
     from bove.evaluate import plots
 
     names = [name for name, _, _ in args.runs]
     for i, name in enumerate(names):
         if not name.strip() or name in names[:i]:
-            raise BoveError(f"--run '{name}': no name, or one that stands twice; give each run its own")
+            raise BoveError(f"--run '{name}': no name, or one that is repeated; give each run its own")
     curves = [read_run(*files) for files in args.runs]
     table, stream = training_table(curves), io.StringIO()
     write_csv(stream, curves)

@@ -135,7 +135,7 @@ def test_named_pairs_are_drawn_an_empty_sentence_among_them(folder, tmp_path):
         ("tokens", "--pair a-9", "--pair a-9: "),
         ("tokens", "--pair b-00002", "--pair b-00002: has no gold"),
         ("tokens", "--sentences {folder}/none", "has no sentence 'a-00002.1'"),
-        ("tokens", "--bags bove={folder}/bove", "not NAME=FILE with a new name"),
+        ("tokens", "--bags bove={folder}/bove", "the name is repeated"),
         ("tokens", "--bags other={folder}/bove-wrong", "no such file"),
         ("results", "--confidence 95", "--confidence 95: must be between 0 and 1"),
         ("results", "--results {folder}/report", "line 1: has no column 'task'"),

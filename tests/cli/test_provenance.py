@@ -96,6 +96,6 @@ def test_what_can_not_be_recorded_is_told_and_nothing_is_written(built, capsys, 
 def test_names_stand_once_and_a_configuration_is_whole(built, capsys):
     again = f"run={built / 'm'}"
     assert record(built, "none.json", "--model", again) == 2
-    assert f"--model {again}: run stands twice" in capsys.readouterr().err
+    assert f"--model {again}: the name is repeated" in capsys.readouterr().err
     assert record(built, "none.json", settings={"run": "r"}) == 2
     assert "config.yaml: no resolved configuration" in capsys.readouterr().err

@@ -63,7 +63,7 @@ def test_two_calls_give_the_same_bytes(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--run", "als", "x", "y"], "--run 'als': no name, or one that stands twice"),
+        (["--run", "als", "x", "y"], "--run 'als': no name, or one that is repeated"),
         (["--run", " ", "x", "y"], "--run ' ': no name"),
         (["--run", "sgd", "missing.csv", "y"], "missing.csv: no such file"),
     ],
