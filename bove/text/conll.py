@@ -8,11 +8,11 @@ A line that starts with `#` is a comment: a row starts with its number. Sentence
 """
 
 import re
-from collections import Counter
+from collections import Counter, namedtuple
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
 from bove.errors import BoveError
 from bove.files import note, read_lines
@@ -59,15 +59,7 @@ class Sentence:
     relations: tuple[str, ...] = ()
 
 
-class _Layout(NamedTuple):
-    name: str
-    width: int
-    tag: int
-    other_tag: int
-    head: int
-    relation: int
-
-
+_Layout = namedtuple("_Layout", "name width tag other_tag head relation")
 _GOLD = _Layout("CoNLL-2009", 12, 4, 4, 8, 10)
 _PREDICTED = _Layout("CoNLL-2009", 12, 5, 5, 9, 11)
 _CONLLU = _Layout("CoNLL-U", 10, 4, 3, 6, 7)
@@ -80,7 +72,7 @@ def read_sentences(
     counts: Counter | None = None,
     strict: bool = False,
 ) -> Iterator[Sentence]:
-    """Stream the sentences of a CoNLL-2009 or CoNLL-U file, which are told apart by their columns.
+    """Stream the sentences of a CoNLL-2009 or CoNLL-U file, whose columns tell which it is.
 
     A sentence is named by its `sent_id` comment, or else numbered from 1. A block of comments with a
     `sent_id` and no rows is an empty sentence. A CoNLL-U token's tag is its XPOS, or its UPOS where there is

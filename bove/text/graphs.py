@@ -1,8 +1,8 @@
 """Sentences to graphs: the properties W and relations X of every token, as flat arrays, and their file.
 
 A token has its word property and, where the vocabulary has tags, its tag property. Its arc from its head
-bears the relation's index, unless the vocabulary has no dependencies; the arc from the artificial root is
-none. ADJACENCY, where the vocabulary has it, goes from each token to the next.
+has the relation's index, unless the vocabulary has no dependencies; the arc from the artificial root is left
+out. ADJACENCY, where the vocabulary has it, goes from each token to the next.
 A word that the vocabulary lacks but the pretrained vectors have becomes a property of its own, beyond the
 vocabulary's; failing that its property is UNKNOWN_<tag>, or UNKNOWN_ where the vocabulary has no tags.
 """
@@ -11,6 +11,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from bove.text.vocabulary import UNKNOWN_WORD, Vocabulary
 FORMAT = "bove-graphs"
 _OFFSETS = ("token_offsets", "property_offsets", "arc_offsets")
 _ENTRIES = ("properties", "arc_relation", "arc_head", "arc_dependent")
+_ARRAYS = (*_OFFSETS, *_ENTRIES, "extra")
 
 
 @dataclass
@@ -132,14 +134,12 @@ class _Resolver:
     def __init__(self, vocabulary: Vocabulary, vectors: WordVectors | None, counts: Counts):
         self.vocabulary, self.vectors, self.counts = vocabulary, vectors, counts
         self.extra: dict[int, int] = {}  # row in the vectors → row in `extra`
-        self._forms: dict[str, tuple[int, str]] = {}
-        self._tags: dict[str, tuple[int, str]] = {}
-        self._relations: dict[str, tuple[int, str]] = {}
+        self._word = cache(self._find)
+        self._tag = cache(lambda tag: (vocabulary.tag_row(tag), vocabulary.tag_fate(tag)))
+        self._relation = cache(lambda name: (vocabulary.relation_row(name), vocabulary.relation_fate(name)))
 
     def word(self, form: str, tag: str) -> int:
-        if form not in self._forms:
-            self._forms[form] = self._find(form)
-        row, route = self._forms[form]
+        row, route = self._word(form)
         if row < 0:
             row = self.vocabulary.unknown_row(tag)
             route = UNKNOWN_WORD if row >= 0 else "none"
@@ -156,27 +156,18 @@ class _Resolver:
         return self.vocabulary.n_properties + self.extra.setdefault(first, len(self.extra)), "vectors"
 
     def tag(self, tag: str) -> int:
-        if tag not in self._tags:
-            self._tags[tag] = (self.vocabulary.tag_row(tag), self._fate(tag, "tag"))
-        row, fate = self._tags[tag]
-        self.counts.tags[fate] += 1
-        self.counts.new_tags.update([tag] if fate == "new" else ())
-        self.counts.dropped.update(["tags"] if row < 0 else ())
-        return row
+        return self._noted(tag, *self._tag(tag), "tags")
 
     def relation(self, label: str) -> int:
-        if label not in self._relations:
-            self._relations[label] = (self.vocabulary.relation_row(label), self._fate(label, "relation"))
-        row, fate = self._relations[label]
-        self.counts.relations[fate] += 1
-        self.counts.new_relations.update([label] if fate == "new" else ())
-        self.counts.dropped.update(["arcs"] if row < 0 else ())
-        return row
+        return self._noted(label, *self._relation(label), "relations")
 
-    def _fate(self, name: str, kind: str) -> str:
-        rare = self.vocabulary.rare_tags if kind == "tag" else self.vocabulary.rare_relations
-        covers = self.vocabulary.covers_tag if kind == "tag" else self.vocabulary.covers_relation
-        return "rare" if name in rare else "kept" if covers(name) else "new"
+    def _noted(self, name: str, row: int, fate: str, kind: str) -> int:
+        getattr(self.counts, kind)[fate] += 1
+        if fate == "new":
+            getattr(self.counts, f"new_{kind}")[name] += 1
+        if row < 0:
+            self.counts.dropped["tags" if kind == "tags" else "arcs"] += 1
+        return row
 
     def extra_vectors(self) -> np.ndarray:
         if self.vectors is None:
@@ -186,7 +177,7 @@ class _Resolver:
 
 def save_graphs(corpus: GraphCorpus, path: str | Path) -> None:
     """Write graphs atomically."""
-    arrays = {name: getattr(corpus, name) for name in (*_OFFSETS, *_ENTRIES, "extra")}
+    arrays = {name: getattr(corpus, name) for name in _ARRAYS}
     arrays["ids"] = artefacts.pack_lines(corpus.ids)
     metadata = {
         "n_properties": str(corpus.n_properties),
@@ -206,18 +197,17 @@ def load_graphs(path: str | Path, part: tuple[int, int] = (0, 1)) -> GraphCorpus
         BoveError: the file is missing, damaged, holds something else, or its parts do not fit together.
     """
     read = artefacts.load if part == (0, 1) else artefacts.open_mapped
-    arrays, metadata = read(path, FORMAT, (*_OFFSETS, *_ENTRIES, "extra", "ids"))
-    flat = [arrays[name] for name in (*_OFFSETS, *_ENTRIES)]
-    extra = arrays["extra"]
-    odd = any(array.ndim != 1 or array.dtype != np.int64 for array in flat)
-    if odd or extra.ndim != 2 or extra.dtype != np.float32:
+    found, metadata = read(path, FORMAT, (*_ARRAYS, "ids"))
+    arrays = {name: found[name] for name in _ARRAYS}
+    kinds = {(array.ndim, array.dtype.str) for name, array in arrays.items() if name != "extra"}
+    if kinds != {(1, "<i8")} or (arrays["extra"].ndim, arrays["extra"].dtype.str) != (2, "<f4"):
         raise BoveError(f"{path}: graphs whose arrays have other shapes or types; make the file again")
     try:
         corpus = GraphCorpus(
-            **{name: arrays[name] for name in (*_OFFSETS, *_ENTRIES, "extra")},
+            **arrays,
             n_properties=int(metadata["n_properties"]),
             n_relations=int(metadata["n_relations"]),
-            ids=artefacts.unpack_lines(arrays["ids"]) if part == (0, 1) else (),
+            ids=artefacts.unpack_lines(found["ids"]) if part == (0, 1) else (),
             vocabulary_hash=metadata["vocabulary_hash"],
         )
         if part != (0, 1):

@@ -206,9 +206,8 @@ def read_pairs(path: str | Path) -> list[Pair]:
             raise BoveError(f"{path}, line {number}: not a sentence pair ({e}); make the file again") from e
         texts = [pair.id, pair.dataset, pair.label, pair.task, pair.subset, pair.first, pair.second]
         texts += [pair.gold] if pair.task == "entailment" else []
-        sound = pair.task in TASKS and isinstance(pair.scored, bool)
-        sound = sound and (pair.task == "entailment" or _is_score(pair.gold))
-        if not sound or not all(isinstance(text, str) for text in texts):
+        sound = pair.task == "entailment" or (pair.task == "similarity" and _is_score(pair.gold))
+        if not sound or not isinstance(pair.scored, bool) or not all(isinstance(text, str) for text in texts):
             raise BoveError(f"{path}, line {number}: a value of the wrong kind; make the file again")
         for text in texts:
             check_text(path, number, text)

@@ -40,11 +40,8 @@ NAMES: dict[str, tuple[set[str], ...]] = {
     "charlm_forward": ({"state_dict", "vocab", "args"}, {"model"}),
     "charlm_backward": ({"state_dict", "vocab", "args"}, {"model"}),
 }
-_KEYWORDS = {
-    "pretrain": "pretrain_path",
-    "charlm_forward": "forward_charlm_path",
-    "charlm_backward": "backward_charlm_path",
-}
+_KEYWORDS = {"pretrain": "pretrain_path"}
+_KEYWORDS |= {f"charlm_{way}": f"{way}_charlm_path" for way in ("forward", "backward")}
 _NO_LEMMAS = {"<PAD>", "<UNK>", "<EMPTY>", "<ROOT>", "_"}
 CHUNK = 256  # texts at a time; larger chunks are no faster
 # Kinds that `Parser.parse` counts.

@@ -16,13 +16,12 @@ currencies, emoji and other symbols. Punctuation is '' · `` · … · :-) · =;
 """
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from itertools import islice, pairwise
-from unicodedata import category
+from unicodedata import category, normalize
 
 # ruff: noqa: SIM905 long word lists read better unquoted
 
@@ -199,15 +198,11 @@ def normalise(text: str) -> str:
 
     Joiners within emoji stay; a lone surrogate, which no file can hold, becomes U+FFFD.
     """
-    text = _LOOSE_JOINER.sub("", unicodedata.normalize("NFC", text))
-    kept = []
-    for mark in text:
-        kind = unicodedata.category(mark)
-        if kind == "Cs":
-            kept.append("\ufffd")
-        elif kind not in ("Cc", "Cf") or mark == "\u200d" or mark.isspace():
-            kept.append(mark)
-    return " ".join("".join(kept).split())
+    text = _LOOSE_JOINER.sub("", normalize("NFC", text))
+    marks = [
+        mark for mark in text if category(mark) not in ("Cc", "Cf") or mark == "\u200d" or mark.isspace()
+    ]
+    return " ".join("".join("\ufffd" if category(mark) == "Cs" else mark for mark in marks).split())
 
 
 def sentences(text: str, conventions: Conventions) -> list[list[str]]:
@@ -225,31 +220,21 @@ def tokenise(text: str, conventions: Conventions) -> list[str]:
         start, stop = _kept_core(chunk, conventions)
         if number < len(chunks) and _INITIAL.fullmatch(chunk):
             start, stop = 0, len(chunk)
-        for piece, whole in ((chunk[:start], False), (chunk[start:stop], True), (chunk[stop:], False)):
-            if whole and piece:
-                tokens.append(piece)
-            else:
-                tokens.extend(_split(piece, conventions))
+        tokens += _split(chunk[:start], conventions)
+        tokens += [chunk[start:stop]] if start < stop else []
+        tokens += _split(chunk[stop:], conventions)
     return tokens
 
 
 def _kept_core(chunk, conventions) -> tuple[int, int]:
     """Start and stop of the longest form between signs that the treebank keeps whole; (0, 0) without one."""
-    first = 0
     if len(chunk) > _LONGEST:
         return 0, 0
-    while first < len(chunk):
-        last = len(chunk)
-        while last > first:
-            if chunk[first:last] in conventions.whole:
-                return first, last
-            if chunk[last - 1].isalnum():
-                break
-            last -= 1
-        if chunk[first].isalnum():
-            break
-        first += 1
-    return 0, 0
+    inner = [place for place, mark in enumerate(chunk) if mark.isalnum()]
+    starts = range(inner[0] + 1 if inner else len(chunk))
+    stops = range(len(chunk), inner[-1] if inner else 0, -1)
+    spans = ((start, stop) for start in starts for stop in stops if start < stop)
+    return next((span for span in spans if chunk[slice(*span)] in conventions.whole), (0, 0))
 
 
 def _split(text, conventions) -> Iterable[str]:
@@ -280,16 +265,11 @@ def split_sentences(tokens: Iterable[str]) -> list[list[str]]:
 
     An abbreviation holds its stop within itself, so it ends no sentence.
     """
-    tokens = list(tokens)
-    out: list[list[str]] = []
-    start = 0
+    tokens, starts = list(tokens), [0]
     for place in range(1, len(tokens)):
-        if place > start and _ends(tokens, start, place) and _begins(tokens, start, place):
-            out.append(tokens[start:place])
-            start = place
-    if start < len(tokens):
-        out.append(tokens[start:])
-    return out
+        if _ends(tokens, starts[-1], place) and _begins(tokens, starts[-1], place):
+            starts.append(place)
+    return [tokens[start:end] for start, end in pairwise([*starts, len(tokens)]) if start < end]
 
 
 def _ends(tokens, start, place) -> bool:

@@ -126,16 +126,11 @@ def pretrained_rows(vocabulary: Vocabulary, vectors: WordVectors) -> np.ndarray:
 
     Replacements (NB, PUNCT, UNKNOWN_…) have none, even where the vectors know such a word.
     """
-    result = np.full(vocabulary.n_words, -1, np.int64)
-    plain = [row for row, word in enumerate(vocabulary.words) if not vocabulary.is_reserved(word)]
-    variants = [vocabulary.variants(vocabulary.words[row]) for row in plain]
-    found = vectors.find([variant for some in variants for variant in some])
-    owners = np.repeat(plain, [len(some) for some in variants]).astype(np.int64)
-    # Backwards, so that of a word's variants the first that was found is written last.
-    hits = np.flatnonzero(found >= 0)[::-1]
-    for owner, row in zip(owners[hits].tolist(), found[hits].tolist(), strict=True):
-        result[owner] = row
-    return result
+    rows = [
+        -1 if vocabulary.is_reserved(word) else vectors.first(vocabulary.variants(word))
+        for word in vocabulary.words
+    ]
+    return np.array(rows, np.int64)
 
 
 def convert(

@@ -143,11 +143,6 @@ class Vocabulary:
                 return self._word_rows[variant], route
         return -1, "unknown"
 
-    def word_row(self, form: str, tag: str) -> int:
-        """Row of the word property of a token, the one for unknown words included; -1 if it has none."""
-        row = self.known_row(form)[0]
-        return self.unknown_row(tag) if row < 0 else row
-
     def unknown_row(self, tag: str) -> int:
         """Row of UNKNOWN_<tag>, or of UNKNOWN_ in a vocabulary without tags; or -1."""
         return self._word_rows.get(self.unknown_word(tag), -1)
@@ -162,15 +157,15 @@ class Vocabulary:
             label = UNKNOWN_RELATION
         return self._relation_rows.get(label, self._relation_rows.get(UNKNOWN_RELATION, -1))
 
-    def covers_tag(self, tag: str) -> bool:
-        """Whether the treebank had the tag, frequent or rare."""
-        return tag in self._tag_rows or tag in self.rare_tags
+    def tag_fate(self, tag: str) -> str:
+        """ "kept" (the tag has its own row), "rare" (the treebank had it, below the threshold) or "new"."""
+        return "rare" if tag in self.rare_tags else "kept" if tag in self._tag_rows else "new"
 
-    def covers_relation(self, label: str) -> bool:
-        """Whether the treebank had the relation, frequent or rare."""
+    def relation_fate(self, label: str) -> str:
+        """The same of a relation."""
         if label == ADJACENCY and self.options["adjacency"]:
-            return False
-        return label in self._relation_rows or label in self.rare_relations
+            return "new"
+        return "rare" if label in self.rare_relations else "kept" if label in self._relation_rows else "new"
 
     def _content(self) -> dict:
         return {

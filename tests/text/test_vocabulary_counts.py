@@ -27,6 +27,12 @@ def sentence(words, relations=None):
     )
 
 
+def row_of(vocabulary, form, tag):
+    """The row of a token's word, the one for unknown words included; -1 if it has none."""
+    row, _ = vocabulary.known_row(form)
+    return vocabulary.unknown_row(tag) if row < 0 else row
+
+
 def make(*sentences, options=(), thresholds=()):
     return build(sentences, LOW | dict(thresholds), OPTIONS | dict(options))
 
@@ -131,7 +137,7 @@ def test_without_tags_unknown_words_share_one_row_and_do_not_tell_their_tag():
         "PUNCT": 1,
     }
     row = vocabulary.words.index("UNKNOWN_")
-    assert {vocabulary.word_row("zebra", tag) for tag in ("NN", "JJ", "never seen")} == {row}
+    assert {row_of(vocabulary, "zebra", tag) for tag in ("NN", "JJ", "never seen")} == {row}
     assert vocabulary.tag_row("NNS") == -1 and vocabulary.n_properties == vocabulary.n_words == 4
     assert vocabulary.is_reserved("UNKNOWN_")
     assert vocabulary.relations == make(*trees).relations and vocabulary.rare_relations == ()
@@ -179,18 +185,18 @@ def test_a_word_with_a_replacements_name_gets_no_row_of_its_own():
         "UNKNOWN_FW": 2,
     }
     row = vocabulary.words.index("UNKNOWN_NNP")
-    assert vocabulary.word_row("NB", "NNP") == row
+    assert row_of(vocabulary, "NB", "NNP") == row
     assert vocabulary.is_reserved("NB") and not vocabulary.is_reserved("nb")
 
 
 def test_resolving_words():
     vocabulary = make(sentence("dogs/NNS dogs/NNS see/VBP see/VBP 2/CD cat/NN"))
     words = vocabulary.words
-    assert words[vocabulary.word_row("DOGS", "NNP")] == "dogs"
-    assert words[vocabulary.word_row("1,000", "CD")] == "NB"
-    assert words[vocabulary.word_row("zebra", "NN")] == "UNKNOWN_NN"
-    assert vocabulary.word_row("zebra", "JJ") == -1
-    assert vocabulary.word_row("!", ".") == -1
+    assert words[row_of(vocabulary, "DOGS", "NNP")] == "dogs"
+    assert words[row_of(vocabulary, "1,000", "CD")] == "NB"
+    assert words[row_of(vocabulary, "zebra", "NN")] == "UNKNOWN_NN"
+    assert row_of(vocabulary, "zebra", "JJ") == -1
+    assert row_of(vocabulary, "!", ".") == -1
     assert vocabulary.known_row("zebra") == (-1, "unknown")
 
 
@@ -204,9 +210,10 @@ def test_resolving_tags_and_relations():
     assert vocabulary.tag_row("RARE") == vocabulary.tag_row("new") == vocabulary.tag_row("UNKNOWN_POSTAG")
     assert vocabulary.relation_row("x") == 0
     assert vocabulary.relation_row("rare") == vocabulary.relation_row("new") == 1
-    assert vocabulary.relation_row("ADJACENCY") == 1, "a parse can not smuggle in adjacency"
-    assert [vocabulary.covers_relation(name) for name in ("x", "rare", "new", "ADJACENCY")] == [1, 1, 0, 0]
-    assert [vocabulary.covers_tag(name) for name in ("T", "RARE", "new")] == [1, 1, 0]
+    assert vocabulary.relation_row("ADJACENCY") == 1, "a parse cannot smuggle in adjacency"
+    fates = [vocabulary.relation_fate(name) for name in ("x", "rare", "new", "ADJACENCY")]
+    assert fates == ["kept", "rare", "new", "new"]
+    assert [vocabulary.tag_fate(name) for name in ("T", "RARE", "new")] == ["kept", "rare", "new"]
 
 
 def test_without_rare_names_unknown_ones_have_no_row():
