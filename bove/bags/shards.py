@@ -1,11 +1,12 @@
-"""Inference in shards: the bags of one slice of the distinct graphs, and all bags again from all slices.
+"""Shards of parsing and of inference: how many there are, and the whole again from all of them.
 
-Equal graphs are computed once, and those of one length together, in batches; the last digits of a bag may
-depend on the others in its batch. So a slice is whole batches of the plan for all graphs, every n-th of
-n: each shard has its share of long graphs, and every graph keeps its company however many shards there are.
+A shard says of itself which one it is and of how many, and in further entries what made it. Those of one
+whole agree in all of the latter. Results are the same to the byte, whatever the number of shards.
 
-A shard is a file of bags, each under the id of the first sentence that has it, whose metadata say which shard
-it is and what made it.
+Inference computes equal graphs once, and those of one length together, in batches; the last digits of a bag
+may depend on the others in its batch. So a shard is whole batches of the plan for all graphs, every n-th of
+n: each has its share of long graphs, and batches, and so results, do not depend on the number of shards. Its
+file is one of bags, each under the id of the first sentence that has it.
 """
 
 import csv
@@ -26,14 +27,16 @@ from bove.bags.store import Bags, BagWriter
 from bove.errors import BoveError
 from bove.files import atomic_write, csv_rows, open_bytes
 
-# What shards of parsing and of inference have in common: how they are named, and that they are one whole.
-#
-# A shard says of itself which one it is and of how many, and in further entries what made it. Those of one
-# whole agree in all of the latter.
-
 SHARD = "shard"
 _TOTAL = "number of shards"
+_INPUTS = "inputs_sha256"
 _NAMED = 10  # shards that are missing and named
+AUTO = "auto"
+# So many keep a job busy for a minute or a few, as docs/parsing.md and docs/speed.md let expect.
+SENTENCES = {"parsing": 4_000, "averaged": 8_000, "fixed-point": 100_000}
+_BLOCK = 1 << 20
+# Columns of the report on inference, whose first two say which sentence and how long it is.
+REPORT = ("id", "tokens", "iterations", "change")
 
 
 def read_shard(text: str) -> tuple[int, int]:
@@ -71,7 +74,10 @@ def in_order(
             raise BoveError(f"{path}: shard {number}, as {shards[number]} is; give each shard once")
         shards[number] = path
         common = common or header
-        _check_equal(path, header, paths[0], common, again)
+        for key in common | header:
+            is_, due = header.get(key, "missing"), common.get(key, "missing")
+            if is_ != due:
+                raise BoveError(f"{path}: its {key} is {is_}, but that of {paths[0]} is {due}; {again}")
     total = int(common.pop(_TOTAL))
     if len(shards) < total:
         missing = list(islice((str(n) for n in range(1, total + 1) if n not in shards), _NAMED))
@@ -81,34 +87,14 @@ def in_order(
     return [path for _, path in sorted(shards.items())], common
 
 
-def _check_equal(path, header, other, expected, again) -> None:
-    for key in expected | header:
-        found, wanted = header.get(key, "missing"), expected.get(key, "missing")
-        if found != wanted:
-            raise BoveError(f"{path}: its {key} is {found}, but that of {other} is {wanted}; {again}")
-
-
-# In how many shards a data set is parsed and inferred, where the configuration leaves that open.
-#
-# The number is chosen from the lines of the pairs' files that are there when the workflow is read. A
-# checkpoint
-# of Snakemake would know the sentences themselves, but then no dry run could show the jobs that follow it,
-# and
-# the whole plan would be made again after each of its jobs. Nor does it matter much: results are the same
-# to
-# the byte whatever the number.
-#
-# But the number must not move under a run. So it is kept in a file of the run, from which the jobs on other
-# machines read it too, and stands for as long as anything that was made with it is there.
-
-AUTO = "auto"
-# So many keep a job busy for a minute or a few, as docs/parsing.md and docs/speed.md let expect.
-SENTENCES = {"parsing": 4_000, "averaged": 8_000, "fixed-point": 100_000}
-_BLOCK = 1 << 20
-
-
 class ShardCounts:
-    """The numbers of a run.
+    """In how many shards each data set is parsed and inferred, where the configuration leaves that open.
+
+    The number is chosen from the lines of the pairs' files that are there when the workflow is read. A
+    checkpoint of Snakemake would know the sentences themselves, but then no dry run could show the jobs that
+    follow it, and the whole plan would be made again after each of its jobs. But the number must not move
+    under a run. So it is kept in a file of the run, from which the jobs on other machines read it too, for as
+    long as anything that was made with it is there.
 
     Args:
         run: the run's folder.
@@ -155,14 +141,12 @@ class ShardCounts:
 
 
 def _read(path: Path) -> dict[str, int]:
-    """What is kept; nothing where the file is missing or is none of ours, for it only saves work."""
+    """What is kept; nothing where the file is missing or of another kind, for it only saves work."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        found = json.loads(path.read_text(encoding="utf-8")).items()
+    except (OSError, ValueError, RecursionError, AttributeError):
         return {}
-    if not isinstance(found, dict):
-        return {}
-    return {key: value for key, value in found.items() if type(value) is int and value > 0}
+    return {key: value for key, value in found if type(value) is int and value > 0}
 
 
 @cache
@@ -175,22 +159,6 @@ def _lines(path: str) -> int:
             return sum(block.count(b"\n") for block in iter(lambda: stream.read(_BLOCK), b""))
     except (BoveError, OSError, gzip.BadGzipFile):
         return 0
-
-
-# Inference in shards: the bags of one slice of the distinct graphs, and all bags again from all slices.
-#
-# Equal graphs are computed once, and those of one length together, in batches; the last digits of a bag may
-# depend on the others in its batch. So a slice is whole batches of the plan for all graphs, every n-th of
-# n: each shard has its share of long graphs, and every graph keeps its company however many shards there
-# are.
-#
-# A shard is a file of bags, each under the id of the first sentence that has it, whose metadata say which
-# shard
-# it is and what made it.
-
-# Columns of the report on inference, whose first two say which sentence and how long it is.
-REPORT = ("id", "tokens", "iterations", "change")
-_INPUTS = "inputs_sha256"
 
 
 @dataclass(frozen=True)
@@ -212,9 +180,7 @@ class Layout:
     inputs: str
 
     @classmethod
-    def of(
-        cls, ids: Sequence[str], first, index, sizes: np.ndarray, kept: np.ndarray, graphs: str
-    ) -> "Layout":
+    def of(cls, ids, first, index, sizes: np.ndarray, kept: np.ndarray, graphs: str) -> "Layout":
         """The layout of sentences of `sizes` [S] vectors, tokens `kept` [T] bool, graphs of this hash."""
         inputs = hashlib.sha256(graphs.encode() + np.packbits(kept).tobytes()).hexdigest()
         return cls(ids, first, index, sizes[first], inputs)
@@ -274,13 +240,13 @@ def gather(paths: Sequence[str | Path], layout: Layout, output: str | Path) -> N
         output: the file of bags.
 
     Raises:
-        BoveError: a file that is no shard, shards of other graphs or of different makes, one that is missing
-            or given twice, or bags that no shard has, or two have.
+        BoveError: a file that is not a shard, shards of other graphs or of different makes, one that is
+            missing or given twice, or bags that no shard has, or two have.
     """
     opened = {path: Bags.open(path) for path in paths}
     for path, bags in opened.items():
         if not {SHARD, "system", "model_hash"} <= bags.metadata.keys():
-            raise BoveError(f"{path}: no shard; give files that `bove infer --shard` wrote")
+            raise BoveError(f"{path}: not a shard; give files that `bove infer --shard` wrote")
         if bags.metadata.get(_INPUTS) != layout.inputs:
             raise BoveError(f"{path}: a shard of other graphs or tokens than these; infer these again")
     found = [{**opened[path].metadata, "rank": str(opened[path].rank)} for path in paths]
@@ -312,14 +278,14 @@ def gather_reports(
         output: the report.
 
     Raises:
-        BoveError: a file that is no report, or a sentence that none of them has.
+        BoveError: a file that is not a report, or a sentence that none of them has.
     """
     found: dict[str, list[str]] = {}
     advice = "give what `bove infer --report` wrote"
     for path in paths:
         rows = csv_rows(path, advice)
         if tuple(next(rows, (1, ()))[1]) != REPORT:
-            raise BoveError(f"{path}: no report of inference; {advice}")
+            raise BoveError(f"{path}: not a report of inference; {advice}")
         found |= {row[0]: row[2:] for _, row in rows if row}
     with atomic_write(output) as stream:
         writer = csv.writer(stream, lineterminator="\n")

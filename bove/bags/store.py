@@ -3,7 +3,7 @@
 The file holds `offsets` [B + 1] and `index` [S] int64, `vectors` [N, r] float32, and `ids`, the S
 sentence ids as UTF-8 bytes joined by a newline. Bag b is vectors[offsets[b] : offsets[b + 1]] and
 sentence s has bag index[s], so sentences that are alike share one. A file without `index` has one
-bag a sentence, in order. Files from elsewhere may have vectors of 2, 4 or 8 bytes and need no metadata;
+bag per sentence, in order. Files from elsewhere may have vectors of 2, 4 or 8 bytes and need no metadata;
 `write_bags` writes one from arrays.
 """
 
@@ -21,8 +21,8 @@ FORMAT = "bove-bags"
 _BLOCK = 1 << 16  # rows that are looked at together
 
 
-def _checked_arrays(path: Path, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays, with an index where the file has none; BoveError for another shape or type."""
+def _checked_arrays(path: str | Path, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays, with an index where the file has none; BoveError where they do not fit together."""
     if missing := {"vectors", "offsets", "ids"} - arrays.keys():
         raise BoveError(
             f"{path}: has no '{min(missing)}', so holds no bags; a file of bags has vectors, offsets and ids"
@@ -37,14 +37,15 @@ def _checked_arrays(path: Path, arrays: dict[str, np.ndarray]) -> dict[str, np.n
                 f"{path}: '{name}' is {array.dtype} with {array.ndim} axes; give whole numbers in one"
             )
     found = {"index": np.arange(max(len(arrays["offsets"]) - 1, 0)), **arrays}
-    return found | {name: found[name].astype(np.int64) for name in ("offsets", "index")}
+    found |= {name: found[name].astype(np.int64) for name in ("offsets", "index")}
+    _check_layout(path, found["offsets"], found["index"], len(vectors))
+    return found
 
 
-def _check_layout(path: Path, tensors: dict[str, np.ndarray]) -> None:
+def _check_layout(path, offsets, index, n_vectors) -> None:
     """Raise BoveError where offsets do not cut the vectors into bags, or the index names none of these."""
-    offsets, index, n_vectors = tensors["offsets"], tensors["index"], len(tensors["vectors"])
     if not len(offsets) or offsets[0] != 0:
-        found = f"begin with {offsets[0]}" if len(offsets) else "are empty"
+        found = f"start with {offsets[0]}" if len(offsets) else "are empty"
         raise BoveError(f"{path}: the offsets {found}; the first is 0, the last the number of vectors")
     if len(falls := np.flatnonzero(np.diff(offsets) < 0)):
         b = int(falls[0])
@@ -79,7 +80,7 @@ def _unpack_ids(path: Path, blob: np.ndarray, count: int) -> tuple[str, ...]:
             f"every sentence has a bag of its own"
         )
     if len(set(ids)) != count:
-        raise BoveError(f"{path}: a sentence id stands twice; give each sentence its own")
+        raise BoveError(f"{path}: a sentence id is repeated; give each sentence its own")
     return ids
 
 
@@ -98,9 +99,7 @@ class Bags:
 
     def __init__(self, path: Path, tensors: dict[str, np.ndarray], metadata: dict[str, str]):
         self.path = path
-        self.vectors = tensors["vectors"]
-        self.offsets = tensors["offsets"]
-        self.index = tensors["index"]
+        self.vectors, self.offsets, self.index = (tensors[name] for name in ("vectors", "offsets", "index"))
         self.ids = _unpack_ids(path, tensors["ids"], len(self.index))
         self.system = metadata.get("system", "")
         self.model_hash = metadata.get("model_hash", "")
@@ -112,11 +111,8 @@ class Bags:
 
         Raises BoveError where the file is missing, damaged, or holds something else.
         """
-        path = Path(path)
         arrays, metadata = artefacts.open_mapped(path, FORMAT, foreign=True)
-        tensors = _checked_arrays(path, arrays)
-        _check_layout(path, tensors)
-        return cls(path, tensors, metadata)
+        return cls(Path(path), _checked_arrays(path, arrays), metadata)
 
     @property
     def rank(self) -> int:
@@ -183,7 +179,7 @@ class BagWriter:
     """Context manager that fills a file of bags in any order and puts it in place when all are there.
 
     Args:
-        path: where the file goes, once the block ends without an error.
+        path: the file, which appears once the block ends without an error.
         ids: [S] sentence ids, none twice, none empty, none with a newline.
         lengths: [B] number of vectors of each distinct bag.
         index: [S] bag of each sentence.
@@ -244,14 +240,14 @@ class BagWriter:
         self._vectors[shift + np.arange(len(vectors))] = vectors
         self._filled[bags] = True
 
-    def __exit__(self, kind, error, trace) -> bool | None:
+    def __exit__(self, kind, error, trace) -> None:
         self._vectors = None
         if kind is not None:
-            return self._stack.__exit__(kind, error, trace)
+            self._stack.__exit__(kind, error, trace)
+            return
         with self._stack:
             if not self._filled.all():
                 raise ValueError(f"{int((~self._filled).sum())} bags were not filled")
-        return None
 
 
 def write_bags(path: str | Path, bags: Mapping[str, np.ndarray], system: str = "") -> None:

@@ -106,7 +106,7 @@ def test_reports_of_other_things_or_of_too_few_shards_are_one_line(folder, tmp_p
     (tmp_path / "other.csv").write_text("id,tokens\na,5\n", encoding="utf-8")
     for reports, message in (
         (["1.csv"], "no report has the sentence 'a'; give those of all shards"),
-        (["1.csv", "other.csv"], "other.csv: no report of inference"),
+        (["1.csv", "other.csv"], "other.csv: not a report of inference"),
         ([], "--reports and --report belong together"),
     ):
         more = ["--reports", *(f"{tmp_path}/{name}" for name in reports)] if reports else []
@@ -140,7 +140,7 @@ def test_shards_of_bags_that_do_not_belong_together_are_one_line(folder, tmp_pat
     more = ("--no-punctuation", "--sentences", f"{folder}/t.conllu")
     refused("one: a shard of other graphs or tokens than these", one, two, more=more)
     assert infer(folder, "gentle", "averaged") == 0
-    refused("bags: no shard; give files that `bove infer --shard` wrote", one, folder / "bags")
+    refused("bags: not a shard; give files that `bove infer --shard` wrote", one, folder / "bags")
     (folder / "bags").unlink()
     copy = tmp_path / "copy"
     copy.write_bytes(one.read_bytes().replace(b'"shard":"1/2"', b'"shard":"2/2"'))
