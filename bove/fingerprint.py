@@ -2,8 +2,8 @@
 
 It covers a function and every definition of the package that it uses, at any depth: functions, classes and
 constants, whole. So an edit to one stage leaves the others of its file alone. What a reader sees but Python
-does not run (comments, docstrings, texts given as `help`, layout, order of definitions) is left out, and so are places and times of
-files. A module that is used in a way that cannot be followed counts as a whole.
+does not run (comments, docstrings, texts given as `help`, layout, order of definitions) is left out, and so
+are places and times of files. A module that is used in a way that cannot be followed counts as a whole.
 """
 
 import ast

@@ -71,17 +71,11 @@ class AlsTrainer:
         frozen: [c] bool, rows of P that stay.
         groups: rows of P that form one term of L each.
         threads: worker threads; the result does not depend on them.
-        peers: the processes that share the graphs; `corpus` has this one's.
+        peers: the processes (Peers) that share the graphs; `corpus` has this one's.
     """
 
     def __init__(
-        self,
-        corpus: GraphCorpus,
-        frozen,
-        groups: Groups,
-        settings: AlsSettings,
-        threads: int = 1,
-        peers: Peers | None = None,
+        self, corpus: GraphCorpus, frozen, groups: Groups, settings: AlsSettings, threads=1, peers=None
     ):
         self.corpus, self.frozen, self.groups, self.settings = corpus, frozen, groups, settings
         self.threads, self.peers = threads, peers or Peers()

@@ -252,25 +252,19 @@ class SgdTrainer:
         sampler: what draws zeros from the training part.
 
     Raises:
-        BoveError: no PyTorch device of the settings' name, no sentence to train on, or properties that P
-            lacks.
+        BoveError: a CUDA device that is not there, no sentence to train on, or properties that P lacks.
     """
 
     def __init__(
-        self,
-        corpus: GraphCorpus,
-        P,
-        frozen,
-        groups: Groups,
-        settings: SgdSettings,
-        seed: int,
-        threads: int = 1,
+        self, corpus: GraphCorpus, P, frozen, groups: Groups, settings: SgdSettings, seed: int, threads=1
     ):
         s = self.settings = settings
         self.groups, self.threads = groups, threads
         if len(corpus.properties) and corpus.properties.max() >= corpus.n_properties:
             raise BoveError("training: graphs with words outside the vocabulary; encode them without vectors")
-        self.device = _device(s.device)
+        if s.device == "cuda" and not torch.cuda.is_available():
+            raise BoveError("device cuda: PyTorch finds no CUDA device here; set device to cpu")
+        self.device = torch.device(s.device)
         splitting, self.rng = np.random.default_rng(seed).spawn(2)
         self.training, self.held_out = split_graphs(corpus, s.held_out, splitting)
         self.sampler = Sampler(self.training, s.negatives, s.negative_weight, relations=s.alpha > 0)
@@ -385,9 +379,3 @@ class SgdTrainer:
             f"training: the loss {what} in epoch {number} at learning rate {self.settings.learning_rate:g}; "
             "set a lower learning_rate, a tenth of it to begin with"
         )
-
-
-def _device(name: str) -> torch.device:
-    if name == "cuda" and not torch.cuda.is_available():
-        raise BoveError("device cuda: PyTorch finds no CUDA device here; set device to cpu")
-    return torch.device(name)

@@ -91,39 +91,27 @@ def findings(
 ) -> list[str]:
     """What the user of a trained model should know, one sentence each.
 
+    Penalties that have left nothing of R or of P; steps of ALS that ran out of iterations.
+
     Args:
         rows: L by term, one dict per round. R: [d, r, r]. settings: the trainer's.
         ones: properties of all tokens of the graphs that L was summed over.
         groups: the terms of L that are about properties.
     """
-    found = _shrunk(rows[-1], R, settings, ones, groups)
-    if isinstance(settings, AlsSettings):
-        found += _limits(rows, settings)
-    return found
-
-
-def _shrunk(row: dict, R, settings, ones: int, groups: Iterable[str]) -> list[str]:
-    """Where penalties have left nothing of R or of P."""
     found = []
     if settings.alpha and len(R) and not R.any():
         found.append(f"every relation is 0: lambda_R is too large for the {settings.penalty_R} penalty")
-    left = sum(row[name] for name in groups)
+    left = sum(rows[-1][name] for name in groups)
     if ones and left > NOTHING_EXPLAINED * ones:
         found.append(
             f"the model explains {max(0.0, 1 - left / ones):.2%} of the {ones} properties: lambda_P and "
             "lambda_E are too large for so few nodes; lower both, to 1 for a small graph"
         )
-    return found
-
-
-def _limits(rows, settings: AlsSettings) -> list[str]:
-    """Steps that ran out of iterations short of their tolerance."""
-    steps = (
-        ("R", settings.r_tolerance, settings.r_iterations, "r_iterations or r_tolerance"),
-        ("P", P_TOLERANCE, P_ITERATIONS, "lambda_P"),
-    )
-    found = []
-    for name, tolerance, most, advice in steps:
+    steps = {}
+    if isinstance(settings, AlsSettings):
+        steps["R"] = settings.r_tolerance, settings.r_iterations, "r_iterations or r_tolerance"
+        steps["P"] = P_TOLERANCE, P_ITERATIONS, "lambda_P"
+    for name, (tolerance, most, advice) in steps.items():
         taken = [(row[f"{name.lower()}_iterations"], row[f"{name.lower()}_residual"]) for row in rows]
         short = [residual for iterations, residual in taken if iterations >= most and residual > tolerance]
         if short:
