@@ -88,9 +88,13 @@ def _estimator(path: Path) -> None:
 def _checkpoint(path: Path) -> None:
     rng = np.random.default_rng(0)
     state = AlsState(
-        *(rng.random(shape, np.float32) for shape in ((3, 2), (1, 2, 2), (4, 2))), 1, ({"total": 1.0},)
+        *(rng.random(shape, np.float32) for shape in ((3, 2), (1, 2, 2), (4, 2))),
+        1,
+        ({"total": 1.0},),
+        False,
+        (0.5,),
     )
-    Checkpoint(path.parent / "trained", "key", Peers()).save(state, (0.5,))
+    Checkpoint(path.parent / "trained", "key", Peers()).save(state)
     (path.parent / "trained.checkpoint").replace(path)
 
 

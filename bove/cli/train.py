@@ -55,6 +55,15 @@ class Job:
         """The model, with what the job says of its origin."""
         return make_model(data, P, R, settings, **more, seed=self.seed, graphs=Path(self.graphs).name)
 
+    def write(self, model: Model, settings, rows, seconds: Sequence[float], ones: int) -> None:
+        """Write a model with its log and times, and warn of what its user should know; see `findings`."""
+        for line in findings(rows, model.relations, settings, ones, model.groups):
+            log.warning("%s", line)
+        write_training_log(self.training_log, rows, model.relation_names)
+        if self.times is not None:
+            write_times(self.times, rows, seconds)
+        model.save(self.output)
+
 
 def add_job_arguments(parser: argparse.ArgumentParser) -> None:
     """The files and the seed."""
@@ -70,11 +79,8 @@ def add_job_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_mpi_argument(parser: argparse.ArgumentParser) -> None:
     """How many processes of MPI share the training."""
-    parser.add_argument(
-        "--mpi", type=int, default=1, metavar="N",
-        help="processes that an MPI launcher has started (mpiexec -n N bove … --mpi N), each to have a part "
-        "of the graphs (default 1: no MPI)",
-    )  # fmt: skip
+    said = "processes that mpiexec -n N has started, each to have a part of the graphs (default 1: no MPI)"
+    parser.add_argument("--mpi", type=int, default=1, metavar="N", help=said)
 
 
 @contextmanager
@@ -118,13 +124,9 @@ def _read_training_data(job: Job, rank: int, part: tuple[int, int]) -> tuple[Voc
     vocabulary = Vocabulary.load(job.vocabulary)
     corpus = load_graphs(job.graphs, part)
     if corpus.vocabulary_hash != vocabulary.hash:
-        raise BoveError(
-            f"{job.graphs}: encoded with another vocabulary than {job.vocabulary}; encode it again"
-        )
+        raise BoveError(f"{job.graphs}: not encoded with {job.vocabulary}; encode it again")
     if len(corpus.extra):
-        raise BoveError(
-            f"{job.graphs}: has words from outside the vocabulary; encode the treebank without --vectors"
-        )
+        raise BoveError(f"{job.graphs}: has words outside the vocabulary; encode it without --vectors")
     frozen = np.zeros(vocabulary.n_properties, bool)
     rows = np.zeros((0, rank), np.float32)
     if job.vectors:
@@ -155,32 +157,22 @@ def log_round(kind: str, row: dict, relations: Sequence[str], change: str, more:
 def write_training_log(path: str | Path, rows: Sequence[dict], relations: Sequence[str]) -> None:
     """CSV with one row per round and one column per term of L, relations by name."""
     names = {f"relation:{k}": f"relation:{name}" for k, name in enumerate(relations)}
-    _write_csv(path, [names.get(column, column) for column in rows[0]], (row.values() for row in rows))
+    _write_csv(path, [[names.get(column, column) for column in rows[0]], *(row.values() for row in rows)])
 
 
-def write_times(path: str | Path | None, rows: Sequence[dict], seconds: Sequence[float]) -> None:
-    """CSV with one row per round: number, seconds of training up to its end, L. Nothing without a path.
+def write_times(path: str | Path, rows: Sequence[dict], seconds: Sequence[float]) -> None:
+    """CSV with one row per round: number, seconds of training up to its end, L.
 
     Seconds of the wall clock, without checkpoints and, in SGD, without L and held-out sentences; they differ
     each time, so they have a file of their own.
     """
-    if path is not None:
-        pairs = zip(rows, seconds, strict=True)
-        columns = ["round", "seconds", "total"]
-        _write_csv(path, columns, ([row["round"], f"{passed:.3f}", row["total"]] for row, passed in pairs))
+    cells = ([row["round"], f"{passed:.3f}", row["total"]] for row, passed in zip(rows, seconds, strict=True))
+    _write_csv(path, [["round", "seconds", "total"], *cells])
 
 
-def _write_csv(path: str | Path, columns: Sequence[str], rows: Iterable[Iterable]) -> None:
+def _write_csv(path: str | Path, rows: Iterable[Iterable]) -> None:
     with atomic_write(path) as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows([repr(cell) if isinstance(cell, float) else cell for cell in row] for row in rows)
-
-
-def warn_of_findings(rows, model: Model, settings, ones: int) -> None:
-    """Warn of what the user of a trained model should know; see `findings`."""
-    for line in findings(rows, model.relations, settings, ones, model.groups):
-        log.warning("%s", line)
+        csv.writer(stream, lineterminator="\n").writerows(rows)
 
 
 # Alternating least squares
@@ -195,9 +187,8 @@ class Checkpoint:
     only from files of the same number of processes and of the same round.
 
     Args:
-        model: path of the model; the files are beside it.
+        model: path of the model, which the file is beside. peers: the processes that train.
         key: a hash of all that decides what a round gives this process.
-        peers: the processes that train.
     """
 
     def __init__(self, model: str | Path, key: str, peers: Peers):
@@ -205,22 +196,18 @@ class Checkpoint:
         part = f".{peers.number + 1}-of-{peers.count}" if peers.number else ""
         self.path = Path(f"{self.first}{part}")
 
-    def save(self, state: AlsState, passed: tuple) -> None:
-        """Write the state, and the seconds of training up to each of its rounds.
-
-        Raises:
-            BoveError: the file cannot be written; in all processes if in one.
-        """
+    def save(self, state: AlsState) -> None:
+        """Write the state; BoveError in all processes where one of them cannot."""
         arrays = {"P": state.P, "R": state.R, "E": state.E}
-        parts = {"log": state.log, "finished": state.finished, "passed": passed}
+        parts = {"log": state.log, "finished": state.finished, "seconds": state.seconds}
         metadata = {"key": self.key, **{name: json.dumps(part) for name, part in parts.items()}}
         with self.peers.together():
             artefacts.save(self.path, FORMAT, arrays, metadata)
 
-    def load(self) -> tuple[AlsState, tuple] | None:
-        """Where this training stands, with the seconds up to each round; None without a checkpoint."""
+    def load(self) -> AlsState | None:
+        """Where this training stands; None without a checkpoint."""
         found = self._load()
-        rounds = self.peers.every(found[0].round if found else 0)
+        rounds = self.peers.every(found.round if found else 0)
         if len(set(rounds)) > 1:
             log.warning("%s and those beside it do not belong together; starting afresh", self.first)
             return None
@@ -228,16 +215,16 @@ class Checkpoint:
             log.info("going on from round %d of %s", rounds[0], self.first)
         return found
 
-    def _load(self) -> tuple[AlsState, tuple] | None:
+    def _load(self) -> AlsState | None:
         if not self.path.exists():
             return None
         try:
             arrays, metadata = artefacts.load(self.path, FORMAT)
             if metadata["key"] != self.key:
                 raise BoveError(f"{self.path}: of another training")
-            rows, finished, passed = (json.loads(metadata[name]) for name in ("log", "finished", "passed"))
-            state = AlsState(arrays["P"], arrays["R"], arrays["E"], len(rows), tuple(rows), finished)
-            return state, tuple(passed)
+            rows, finished, seconds = (json.loads(metadata[name]) for name in ("log", "finished", "seconds"))
+            factors = (arrays[name] for name in ("P", "R", "E"))
+            return AlsState(*factors, len(rows), tuple(rows), finished, tuple(seconds))
         except BoveError as e:
             log.warning("%s; starting afresh", e)
         except (KeyError, ValueError, TypeError, RecursionError) as e:
@@ -269,9 +256,9 @@ def train_als(settings: AlsSettings, job: Job, peers: Peers) -> None:
     P = start_properties(data, job.seed, settings.dtype)
     checkpoint = Checkpoint(job.output, _key(P, data.corpus, settings, peers), peers)
     trainer = AlsTrainer(data.corpus, data.frozen, data.groups, settings, job.threads, peers)
-    start = checkpoint.load() or (initial_state(data.corpus, P), ())
+    start = checkpoint.load() or initial_state(data.corpus, P)
     with stoppable():
-        state, passed = _train(trainer, start, checkpoint, data.relation_names)
+        state = _train(trainer, start, checkpoint, data.relation_names)
     [ones] = peers.sum(np.array([len(data.corpus.properties)]))
     with peers.together():
         if peers.number == 0:
@@ -279,61 +266,48 @@ def train_als(settings: AlsSettings, job: Job, peers: Peers) -> None:
                 log.warning("stopped after %d rounds, before the stopping rule held", state.round)
             processes = {"processes": peers.count} if peers.count > 1 else {}
             model = job.model(data, state.P, state.R, settings, rounds=state.round, **processes)
-            warn_of_findings(state.log, model, settings, ones)
-            write_training_log(job.training_log, state.log, data.relation_names)
-            write_times(job.times, state.log, passed)
-            model.save(job.output)
+            job.write(model, settings, state.log, state.seconds, ones)
             log.info("model %s: %s", model.hash[:12], job.output)
     checkpoint.remove()
 
 
-def _train(trainer: AlsTrainer, at, checkpoint: Checkpoint, relations) -> tuple[AlsState, tuple]:
+def _train(trainer: AlsTrainer, state: AlsState, checkpoint: Checkpoint, relations) -> AlsState:
     """Run all rounds; on SIGTERM or ^C save where training stands and leave.
 
     One of several processes leaves without saving: it cannot know in which round the others are.
-    `at` is the state, with the seconds of training up to the end of each of its rounds.
     """
     every = trainer.settings.checkpoint_every
     try:
         with Progress(trainer.settings.max_rounds, "rounds", every=float("inf")) as progress:
-            progress.step(at[0].round)
-            # one name for both, so that a signal never finds a state without its seconds
-            for at in _timed(trainer.rounds(at[0]), at[1]):
-                progress.step(note=f"L {at[0].log[-1]['total']:.4g}")
-                _log_als(at[0].log, relations, at[1])
-                if every and at[0].round % every == 0:
-                    checkpoint.save(*at)
+            progress.step(state.round)
+            for state in trainer.rounds(state):
+                progress.step(note=f"L {state.log[-1]['total']:.4g}")
+                _log_als(state, relations)
+                if every and state.round % every == 0:
+                    checkpoint.save(state)
     except KeyboardInterrupt:
         if alone := trainer.peers.count == 1:
-            checkpoint.save(*at)
+            checkpoint.save(state)
         where = "there" if alone else "the last checkpoint"
-        log.warning("stopped in round %d; run again to go on from %s", at[0].round + 1, where)
+        log.warning("stopped in round %d; run again to go on from %s", state.round + 1, where)
         sys.exit(143)
     except BoveError:
-        checkpoint.save(*at)
+        checkpoint.save(state)
         raise
-    return at
+    return state
 
 
-def _timed(rounds, passed):
-    """Each state with the seconds that its rounds took, without what is done between them."""
-    began = time.monotonic()
-    for state in rounds:
-        passed = (*passed, (passed[-1] if passed else 0.0) + time.monotonic() - began)
-        yield state, passed
-        began = time.monotonic()
-
-
-def _log_als(rows: Sequence[dict], relations: Sequence[str], passed: Sequence[float]) -> None:
+def _log_als(state: AlsState, relations: Sequence[str]) -> None:
     """One line on the last round."""
-    row = rows[-1]
-    change = f"{row['total'] / rows[-2]['total'] - 1:+.3%}" if len(rows) > 1 else "first"
+    *before, row = state.log
+    change = f"{row['total'] / before[-1]['total'] - 1:+.3%}" if before else "first"
     more = f"R-step {row['r_iterations']} iterations, residual {row['r_residual']:.1e}"
     if row["p_iterations"]:
         more += f"; P-step {row['p_iterations']}, {row['p_residual']:.1e}"
     if "exchanged_bytes" in row:
         more += f"; {row['exchanged_bytes'] / 1e6:.1f} MB exchanged"
-    log_round("round", row, relations, f" ({change})", more, passed[-1] - (passed[-2] if passed[1:] else 0))
+    start, end = (0.0, *state.seconds)[-2:]
+    log_round("round", row, relations, f" ({change})", more, end - start)
 
 
 def _key(P, corpus, settings, peers: Peers) -> str:
@@ -365,13 +339,10 @@ def train_sgd(settings: SgdSettings, job: Job) -> None:
     sgd = sgd_library(settings.device, job.threads)
     data = load_training_data(job, settings.rank, Peers())
     P = start_properties(data, job.seed, settings.dtype)
-    began = time.monotonic()
     trainer = sgd.SgdTrainer(data.corpus, P, data.frozen, data.groups, settings, job.seed, job.threads)
-    # the token vectors that training starts from are made here
-    passed = [time.monotonic() - began]
     _log_parts(trainer)
     kept = Path(f"{job.output}.last-good")
-    best, rows = None, []
+    best, rows, seconds = None, [], []
 
     def model() -> Model:
         number = {"epoch": best.row["round"], "epochs_done": len(rows)}
@@ -380,7 +351,7 @@ def train_sgd(settings: SgdSettings, job: Job) -> None:
     try:
         for epoch in _epochs(trainer, data.relation_names):
             rows.append(epoch.row)
-            passed.append(passed[-1] + epoch.seconds)
+            seconds.append(epoch.seconds)
             best = epoch if epoch.best else best
     except sgd.Diverged as e:
         if best is None:
@@ -390,10 +361,7 @@ def train_sgd(settings: SgdSettings, job: Job) -> None:
     if len(rows) == settings.epochs:
         log.warning("stopped after %d epochs, before patience ran out", len(rows))
     made = model()
-    warn_of_findings(rows, made, settings, len(trainer.training.properties))
-    write_training_log(job.training_log, rows, data.relation_names)
-    write_times(job.times, rows, passed[1:])
-    made.save(job.output)
+    job.write(made, settings, rows, seconds, len(trainer.training.properties))
     kept.unlink(missing_ok=True)
     log.info("model %s, of epoch %d: %s", made.hash[:12], best.row["round"], job.output)
 
@@ -433,7 +401,6 @@ def register_train_again(parser: argparse.ArgumentParser) -> None:
 
 
 def run_train_again(args: argparse.Namespace) -> None:
-    """Train as `bove train-als` or `bove train-sgd` would; BoveError as there."""
     job = Job.of(vars(args))
     with joined(args.mpi) as peers:
         settings = settings_of(args.model, job)

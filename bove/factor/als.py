@@ -9,8 +9,9 @@ Several processes (`bove.factor.peers`) can share the sentences. P, R and L are 
 of each one's own sentences.
 """
 
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,9 +33,10 @@ class AlsState:
     Attributes:
         P, R, E: [c, r], [d, r, r] and [T, r].
         round: rounds done.
-        log: one dict a round: round, L by term, iterations and residual of the R-step and of the P-step, and
-            of one of several processes the bytes that it exchanged.
+        log: one dict per round: round, L by term, iterations and residual of the R-step and of the P-step,
+            and of one of several processes the bytes that it exchanged.
         finished: the stopping rule holds.
+        seconds: of training up to the end of each round, by the wall clock; not what is done between rounds.
     """
 
     P: np.ndarray
@@ -43,6 +45,7 @@ class AlsState:
     round: int = 0
     log: tuple[dict, ...] = ()
     finished: bool = False
+    seconds: tuple[float, ...] = ()
 
 
 def initial_state(corpus: GraphCorpus, P: np.ndarray, E: np.ndarray | None = None) -> AlsState:
@@ -86,8 +89,7 @@ class AlsTrainer:
         Raises:
             BoveError: L is not finite, or below 0; in all processes at once.
         """
-        s = self.settings
-        dtype = state.P.dtype
+        s, dtype, began = self.settings, state.P.dtype, time.monotonic()
         self.batches = list(make_batches(self.corpus, s.batch_tokens, dtype))
         self.W = self.corpus.property_matrix(dtype)
         self.nnz_W = self.peers.sum(np.diff(self.W.indptr).astype(np.int64))
@@ -95,7 +97,10 @@ class AlsTrainer:
         with Workers(self.threads, self.peers) as workers, np.errstate(over="ignore", invalid="ignore"):
             while state.round < s.max_rounds and not state.finished:
                 state = self._round(state, workers)
+                passed = (state.seconds or (0.0,))[-1] + time.monotonic() - began
+                state = replace(state, seconds=(*state.seconds, passed))
                 yield state
+                began = time.monotonic()
 
     def _round(self, state: AlsState, workers: Workers) -> AlsState:
         s, peers, before = self.settings, self.peers, self.peers.bytes
@@ -118,7 +123,7 @@ class AlsTrainer:
         self._check(row)
         last = state.log[-1]["total"] if state.log else np.inf
         finished = not restart and last - row["total"] < s.tolerance * last < np.inf
-        return AlsState(P, R, E, state.round + 1, (*state.log, row), finished)
+        return AlsState(P, R, E, state.round + 1, (*state.log, row), finished, state.seconds)
 
     def _check(self, row) -> None:
         """Raise where L is no number, or so far below 0 that rounding has swamped this sum of squares."""

@@ -191,7 +191,7 @@ class Epoch:
             penalties on P and R per token of the training part.
         criterion: what early stopping watches: `held_out`, or L where nothing is held out.
         best: no epoch before had so low a criterion.
-        seconds: that its draws and updates took, by the wall clock; not those of L and of `held_out`.
+        seconds: of training up to its end, by the wall clock; not those of L and of `held_out`.
     """
 
     P: np.ndarray
@@ -258,7 +258,8 @@ class SgdTrainer:
     def __init__(
         self, corpus: GraphCorpus, P, frozen, groups: Groups, settings: SgdSettings, seed: int, threads=1
     ):
-        s = self.settings = settings
+        s, began = settings, time.monotonic()
+        self.settings = s
         self.groups, self.threads = groups, threads
         if len(corpus.properties) and corpus.properties.max() >= corpus.n_properties:
             raise BoveError("training: graphs with words outside the vocabulary; encode them without vectors")
@@ -269,6 +270,7 @@ class SgdTrainer:
         self.training, self.held_out = split_graphs(corpus, s.held_out, splitting)
         self.sampler = Sampler(self.training, s.negatives, s.negative_weight, relations=s.alpha > 0)
         self._start(P, np.asarray(frozen, bool))
+        self.seconds = time.monotonic() - began
 
     def _start(self, P, frozen):
         corpus, s = self.training, self.settings
@@ -308,10 +310,10 @@ class SgdTrainer:
                 if not math.isfinite(loss):
                     self._diverged(number, "is not finite")
             self._settle()
-            seconds = time.monotonic() - began
+            self.seconds += time.monotonic() - began
             if sampled > GROWTH * start:
                 self._diverged(number, f"grew from {start:.4g} to {sampled:.4g}")
-            epoch = self._evaluate(number, sampled, lowest, seconds)
+            epoch = self._evaluate(number, sampled, lowest)
             yield epoch
             lowest, waited = min(lowest, epoch.criterion), 0 if epoch.best else waited + 1
             if waited >= self.settings.patience:
@@ -344,7 +346,7 @@ class SgdTrainer:
         self.P.index_copy_(0, self.free, free)
         self.updates_R.settle(self.R)
 
-    def _evaluate(self, number: int, sampled: float, lowest: float, seconds: float) -> Epoch:
+    def _evaluate(self, number: int, sampled: float, lowest: float) -> Epoch:
         s = self.settings
         P, R, E = (x.cpu().numpy() for x in (self.P, self.R, self.E))
         row = {"round": number, "restart": 0}
@@ -360,7 +362,7 @@ class SgdTrainer:
                 held += (row["lambda_P"] + row["lambda_R"]) / self.training.n_tokens
         row |= {"sampled": sampled, "held_out": held}
         criterion = row["total"] if held is None else held
-        return Epoch(P.copy(), R.copy(), row, criterion, criterion < lowest, seconds)
+        return Epoch(P.copy(), R.copy(), row, criterion, criterion < lowest, self.seconds)
 
     def _infer(self, P, R):
         """[T, r] token vectors of the held-out part after a few averaged steps."""

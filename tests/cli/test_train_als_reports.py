@@ -51,7 +51,7 @@ def happened(monkeypatch):
     monkeypatch.setattr(als.AlsTrainer, "_round", slow_round)
     monkeypatch.setattr(train_als.Checkpoint, "save", slow_save)
     clock = SimpleNamespace(monotonic=lambda: float(sum(lengths[name] for name in names)))
-    monkeypatch.setattr(train_als, "time", clock)
+    monkeypatch.setattr(als, "time", clock)
     return names
 
 
@@ -91,7 +91,7 @@ def test_a_resumed_training_counts_on_and_a_training_without_times_writes_none(b
     ("key", "value", "said"),
     [
         ("key", "other", "of another training; starting afresh"),
-        ("passed", None, "damaged (KeyError('passed')); starting afresh"),
+        ("seconds", None, "damaged (KeyError('seconds')); starting afresh"),
         ("finished", "{", "damaged (JSONDecodeError"),
         ("log", "3", "damaged (TypeError"),
     ],
