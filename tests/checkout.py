@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bove.cli.main import functions
+from bove.cli.stages import functions
 
 ROOT = Path(__file__).parent.parent
 PARTS = ("Snakefile", "workflow", "bove", "config", "profiles", "environment.yml")

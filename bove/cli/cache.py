@@ -1,8 +1,7 @@
-"""Results of dear stages, kept in a folder that runs, checkouts and people can share.
+"""Shared cache for expensive stages: a folder that runs, checkouts and people can share.
 
 A result lies under a hash over all that it depends on: the stage, its code, the versions of what computes,
-its arguments, and the content of the files that it reads. Where files lie and what a run is called is no part
-of it, so another run, in another place, finds what this one has made.
+its arguments, and the content of the files that it reads. Paths and run names are not part of the key.
 
 The folder is named by an environment variable. Its entries, `STAGE/HASH`, appear whole or not at all; each
 has a file that says what it was made from and what its files' bytes must be. Any may be deleted at any time:
@@ -17,24 +16,22 @@ import os
 import platform
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import IO
+from typing import NamedTuple
 from uuid import uuid4
 
 from bove.errors import BoveError
-from bove.files import atomic_path, sha256
+from bove.files import atomic_write, sha256
 from bove.fingerprint import fingerprint
 
 log = logging.getLogger("bove")
 VARIABLE = "BOVE_CACHE"
 RECORD, FORMAT = "made-from.json", "bove-cache-1"
-_BLOCK = 1 << 20
 
 
-@dataclass(frozen=True)
-class Parts:
+class Parts(NamedTuple):
     """Of a stage: the arguments that name files it reads and writes, and the libraries that compute."""
 
     reads: Sequence[str]
@@ -77,112 +74,71 @@ def run(
         execute: that function.
     """
     parts, folder = CACHED.get(stage), cache_folder()
-    if parts is None or folder is None:
-        execute(args)
-        return
-    read = [path for name in parts.reads if (path := getattr(args, name, None)) is not None]
-    if not all(Path(path).is_file() for path in read):
+    read = [Path(path) for name in (parts.reads if parts else ()) if (path := getattr(args, name, None))]
+    if parts is None or folder is None or not all(path.is_file() for path in read):
         execute(args)  # which says what is wrong
         return
     made_from = _made_from(stage, code, args, parts)
     text = json.dumps(made_from, sort_keys=True)
-    entry = Entry(folder / stage / hashlib.sha256(text.encode()).hexdigest()[:32], made_from)
+    entry = folder / stage / hashlib.sha256(text.encode()).hexdigest()[:32]
     outputs = {name: Path(getattr(args, name)) for name in parts.writes}
-    if entry.take(outputs):
+    if _take(entry, outputs):
         return
-    before = [_state(path) for path in read]
+    before = [path.stat() for path in read]
     execute(args)
-    if before == [_state(path) for path in read]:
-        entry.keep(outputs)
+    after = [path.stat() for path in read]
+    if [(s.st_size, s.st_mtime_ns) for s in before] == [(s.st_size, s.st_mtime_ns) for s in after]:
+        _keep(entry, outputs, made_from)
 
 
-def _made_from(stage, code, args, parts) -> dict:
+def _made_from(stage: str, code: str, args: argparse.Namespace, parts: Parts) -> dict:
     """All that the results depend on; files count by their content alone."""
-    skipped = {"log", *parts.writes}
-    arguments = {name: value for name, value in vars(args).items() if name not in skipped}
-    for name in parts.reads:
-        if arguments.get(name) is not None:
-            arguments[name] = {"sha256": sha256(arguments[name])}
-    return {
-        "format": FORMAT,
-        "stage": stage,
-        "code": fingerprint(code),
-        "versions": {name: _version(name) for name in parts.libraries},
-        "python": ".".join(platform.python_version_tuple()[:2]),
-        "machine": platform.machine(),
-        "arguments": arguments,
-    }
+    arguments = {name: value for name, value in vars(args).items() if name not in ("log", *parts.writes)}
+    arguments |= {name: {"sha256": sha256(path)} for name in parts.reads if (path := arguments.get(name))}
+    versions = {}
+    for name in parts.libraries:
+        with suppress(PackageNotFoundError):
+            versions[name] = version(name)
+    python, machine = ".".join(platform.python_version_tuple()[:2]), platform.machine()
+    return {"format": FORMAT, "stage": stage, "code": fingerprint(code), "versions": versions,
+            "python": python, "machine": machine, "arguments": arguments}  # fmt: skip
 
 
-def _version(name: str) -> str | None:
+def _take(entry: Path, outputs: dict[str, Path]) -> bool:
+    """Copy the results to where they belong; False if they are not there, or not what was kept."""
+    if not (entry / RECORD).is_file():
+        return False
     try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
+        record = json.loads((entry / RECORD).read_text(encoding="utf-8"))
+        for name, path in outputs.items():
+            with open(entry / name, "rb") as kept:
+                if hashlib.file_digest(kept, "sha256").hexdigest() != record["files"][name]:
+                    raise ValueError(f"{name} is damaged")
+                kept.seek(0)
+                with atomic_write(path, "wb") as copy:
+                    shutil.copyfileobj(kept, copy, 1 << 20)
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as e:
+        log.warning("cache: %s cannot be used (%s); it is made again", entry, e)
+        shutil.rmtree(entry, ignore_errors=True)
+        return False
+    log.info("taken from the cache: %s", entry)
+    return True
 
 
-def _state(path: str) -> tuple[int, int]:
-    """What tells that a file was changed while it was read."""
-    status = Path(path).stat()
-    return status.st_size, status.st_mtime_ns
-
-
-class Entry:
-    """The results of one stage, as they are kept.
-
-    Args:
-        folder: of the entry.
-        made_from: what the results depend on.
-    """
-
-    def __init__(self, folder: Path, made_from: dict) -> None:
-        self.folder, self.made_from = folder, made_from
-
-    def take(self, outputs: dict[str, Path]) -> bool:
-        """Copy the results to where they belong; False if they are not there, or not what was kept."""
-        try:
-            record = json.loads((self.folder / RECORD).read_text(encoding="utf-8"))
-            for name, path in outputs.items():
-                with open(self.folder / name, "rb") as kept, atomic_path(path) as temporary:
-                    if _copy(kept, temporary) != record["files"][name]:
-                        raise ValueError(f"{name} is damaged")
-        except FileNotFoundError:
-            return False
-        except (OSError, ValueError, LookupError, TypeError, RecursionError) as e:
-            log.warning("cache: %s cannot be used (%s); it is made again", self.folder, e)
-            shutil.rmtree(self.folder, ignore_errors=True)
-            return False
-        log.info("taken from the cache: %s", self.folder)
-        return True
-
-    def keep(self, outputs: dict[str, Path]) -> None:
-        """Keep results for others; where that fails, the log says so and nothing else happens."""
-        partial = self.folder.with_name(f".{self.folder.name}.{uuid4().hex}.tmp")
-        try:
-            partial.mkdir(parents=True)
-            files = {}
-            for name, path in outputs.items():
-                with open(path, "rb") as made:
-                    files[name] = _copy(made, partial / name)
-            record = json.dumps({"files": files, "made_from": self.made_from}, ensure_ascii=False, indent=1)
-            (partial / RECORD).write_text(record + "\n", encoding="utf-8")
-            partial.rename(self.folder)
-        except OSError as e:
-            shutil.rmtree(partial, ignore_errors=True)
-            if (self.folder / RECORD).is_file():
-                return  # another run was faster
-            log.warning("cache: %s: not kept (%s)", self.folder, e.strerror or e)
-            return
-        log.info("kept in the cache: %s", self.folder)
-
-
-def _copy(source: IO[bytes], target: Path) -> str:
-    """Copy what a file has; the SHA-256 of its bytes."""
-    digest = hashlib.sha256()
-    with open(target, "wb") as copy:
-        while block := source.read(_BLOCK):
-            digest.update(block)
-            copy.write(block)
-        copy.flush()
-        os.fsync(copy.fileno())
-    return digest.hexdigest()
+def _keep(entry: Path, outputs: dict[str, Path], made_from: dict) -> None:
+    """Keep results for others; where that fails, the log says so and nothing else happens."""
+    partial = entry.with_name(f".{entry.name}.{uuid4().hex}.tmp")
+    try:
+        partial.mkdir(parents=True)
+        files = {}
+        for name, path in outputs.items():
+            shutil.copyfile(path, partial / name)
+            files[name] = sha256(partial / name)
+        record = json.dumps({"files": files, "made_from": made_from}, ensure_ascii=False, indent=1)
+        (partial / RECORD).write_text(record + "\n", encoding="utf-8")
+        partial.rename(entry)
+        log.info("kept in the cache: %s", entry)
+    except OSError as e:
+        shutil.rmtree(partial, ignore_errors=True)
+        if not (entry / RECORD).is_file():  # otherwise another run was faster
+            log.warning("cache: %s: not kept (%s)", entry, e.strerror or e)

@@ -8,7 +8,7 @@ import keys
 from sphinx.application import Sphinx
 
 import bove
-from bove.cli import main as entry
+from bove.cli import stages as entry
 
 # public name → what stands first on the page; the others follow in the order of bove/__init__.py
 _FIRST = ("Graph", "BoVE")

@@ -8,7 +8,8 @@ import pytest
 
 from bove.cli import cache
 from bove.cli import data as vectors
-from bove.cli.main import functions, main
+from bove.cli.main import main
+from bove.cli.stages import functions
 
 TEXT = "3 2\ndog 1 2\ncat 3 4\ngirl 5 6\n"
 
@@ -54,7 +55,7 @@ def test_other_content_arguments_code_or_versions_are_something_else(shared, tmp
             (TEXT.replace("6", "7"), (), "RECORD", cache.RECORD),
             (TEXT, ("--limit", "2"), "RECORD", cache.RECORD),
             (TEXT, (), "fingerprint", lambda module: "another"),
-            (TEXT, (), "_version", lambda name: "9.9"),
+            (TEXT, (), "version", lambda name: "9.9"),
         ],
         2,
     ):

@@ -50,7 +50,7 @@ def refused(words, capsys, said):
         (["trees"], "--output trees: treebank names it too; name another file"),
         (["./trees"], "--output ./trees: treebank names it too"),
         (["new", "--log", "trees"], "--log trees: treebank names it too"),
-        (["new", "--log", "new"], "--output and --log are one file, new; name two"),
+        (["new", "--log", "new"], "--output new and --log are one file; name two"),
     ],
 )
 def test_what_is_written_takes_the_place_of_nothing_that_is_read(treebank, capsys, output, said):

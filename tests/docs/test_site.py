@@ -8,7 +8,7 @@ import pytest
 from checkout import ROOT
 
 import bove
-from bove.cli.main import STAGES
+from bove.cli.stages import STAGES
 
 pytest.importorskip("sphinx")
 # what a browser loads by itself, unlike a link that somebody follows

@@ -17,7 +17,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from bove.cli import main as entry
+from bove.cli import stages as entry
 from bove.cli.main import EXTRAS, main
 
 ROOT = Path(__file__).parent.parent.parent
@@ -169,8 +169,8 @@ def test_the_wheel_has_every_module_and_file_that_installed_commands_read(instal
 USE = """
 import sys, bove
 assert not {"numpy", "sklearn", "yaml"} & set(sys.modules), "import bove is not instant"
-import bove.config.variants
-print(bove.__file__, bove.config.variants.defaults()["inference"]["solver"])
+import bove.config.load
+print(bove.__file__, bove.config.load.defaults()["inference"]["solver"])
 graph = bove.Graph([["a:1"], ["a:2"]], [["x", 0, 1]])
 (bag,) = bove.BoVE(rank=2, lambda_P=0.01, lambda_E=0.01).fit_transform([graph])
 assert bag.shape == (2, 2)

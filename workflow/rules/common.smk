@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT))
 from bove import demo
 from bove.bags.shards import SENTENCES, ShardCounts
 from bove.cli.cache import cache_folder
-from bove.cli.main import code
+from bove.cli.stages import code
 from bove.config import sources
 from bove.config.load import load, resolve, store, summary
 from bove.config.variants import (
