@@ -1,4 +1,4 @@
-"""Reference pages, made while the site is built: every key and every public name; and the parser of `bove`."""
+"""Reference pages, made while the site is built: every key, every public name and the parser of `bove`."""
 
 import argparse
 import dataclasses

@@ -22,6 +22,7 @@ from bove.cli.main import EXTRAS, main
 
 ROOT = Path(__file__).parent.parent.parent
 TOOLS = {
+    "sphinx-argparse",
     "snakemake-executor-plugin-slurm",
     "pytest",
     "ruff",
