@@ -199,6 +199,13 @@ def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
         raise refusal(e, f"{path}: ") from e
 
 
+def write_json(path: str | Path, content: object) -> None:
+    """Write a value as JSON that people can read, whole or not at all."""
+    with atomic_write(path) as stream:
+        json.dump(content, stream, ensure_ascii=False, indent=1)
+        stream.write("\n")
+
+
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
     """Give a unique temporary path beside `path` for a library to write; rename it at the end.

@@ -25,6 +25,7 @@ import numpy as np
 
 from bove.bags.store import Bags, BagWriter
 from bove.errors import BoveError
+from bove.factor.graphs import GraphCorpus
 from bove.files import atomic_write, csv_rows, open_bytes
 
 SHARD = "shard"
@@ -180,10 +181,13 @@ class Layout:
     inputs: str
 
     @classmethod
-    def of(cls, ids, first, index, sizes: np.ndarray, kept: np.ndarray, graphs: str) -> "Layout":
-        """The layout of sentences of `sizes` [S] vectors, tokens `kept` [T] bool, graphs of this hash."""
+    def of(cls, corpus: GraphCorpus, kept: np.ndarray, graphs: str) -> "Layout":
+        """The layout of a corpus whose file has this hash, of its tokens `kept` [T] bool."""
+        first, index = corpus.distinct(kept)
+        before = np.concatenate([[0], np.cumsum(kept)])
+        lengths = before[corpus.token_offsets[first + 1]] - before[corpus.token_offsets[first]]
         inputs = hashlib.sha256(graphs.encode() + np.packbits(kept).tobytes()).hexdigest()
-        return cls(ids, first, index, sizes[first], inputs)
+        return cls(corpus.ids, first, index, lengths, inputs)
 
     def writer(self, path: str | Path, rank: int, system: str, model_hash: str) -> BagWriter:
         """What fills a file of all bags."""

@@ -1,7 +1,6 @@
-"""What commands share that look at sentences under a finished run: its files, or files named one by one."""
+"""What commands share: arguments, settings, progress, files, and sentences embedded as in a finished run."""
 
 import argparse
-import json
 import logging
 import sys
 import time
@@ -11,27 +10,26 @@ from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 
-import numpy as np
 from tqdm import tqdm
 
 from bove.config.load import defaults
 from bove.config.variants import Run
 from bove.embedder import Embedder, Settings
 from bove.errors import BoveError, similar
-from bove.factor.graphs import GraphCorpus
 from bove.factor.model import Model
 from bove.factor.settings import InferenceSettings, make, types_of
-from bove.files import Oddities, atomic_write, encoded
+from bove.files import Oddities, atomic_write, encoded, read_lines, read_object, write_json
 from bove.text.conll import Sentence, read_sentences
 from bove.text.graphs import Counts
 from bove.text.pairs import TASKS
 from bove.text.parser import NAMES as FURTHER
 from bove.text.parser import Parser
-from bove.text.tokens import is_punctuation
 from bove.text.vectors import WordVectors
 from bove.text.vocabulary import Vocabulary
 
 log = logging.getLogger("bove")
+SHOWN = 5  # names in a warning
+SWITCH = argparse.BooleanOptionalAction
 
 
 def flag(name: str) -> str:
@@ -54,7 +52,7 @@ def add_settings(parser, kind: type, names: Iterable[str] = (), defaults: bool =
         given = {"default": one.default if defaults else None, "help": _short(one.metadata["help"]) + usual}
         types, enum = types_of(one), one.metadata["rules"].get("enum", ())
         if types == (bool,):
-            parser.add_argument(flag(one.name), action=argparse.BooleanOptionalAction, **given)
+            parser.add_argument(flag(one.name), action=SWITCH, **given)
             continue
         if str in types and enum:
             given["metavar"] = "{" + ",".join([*(["NUMBER"] if types[1:] else []), *enum]) + "}"
@@ -72,9 +70,6 @@ def _number_or_text(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
-
-
-# What the stages that write tables and figures share.
 
 
 def add_development_argument(parser) -> None:
@@ -117,15 +112,12 @@ def write_files(folder: str | Path, contents: Mapping[str, str | bytes]) -> None
         log.info("wrote %s", path)
 
 
-# How far a stage is: a bar on a terminal, a plain line every few seconds elsewhere.
-
-
 class Progress:
-    """Context manager that counts steps.
+    """Context manager that shows how far a stage is: a bar on a terminal, or else a line every few seconds.
 
     Args:
         total: steps in all. unit: what a step is.
-        every: seconds between two lines where there is no terminal.
+        every: seconds between two lines.
     """
 
     def __init__(self, total: int, unit: str, every: float = 10.0):
@@ -146,32 +138,17 @@ class Progress:
         return self.done / max(time.monotonic() - self.start, 1e-9)
 
     def step(self, count: int = 1, note: str = "") -> None:
-        """Count steps; `note` stands behind the bar."""
+        """Count steps; `note` is shown behind the bar."""
         self.done += count
         self.bar.set_postfix_str(note, refresh=False)
         self.bar.update(count)
         now = time.monotonic()
         if now - self.said >= self.every:
             self.said = now
-            left = (self.total - self.done) / max(self.rate, 1e-9)
+            rate, steps = self.rate, f"{self.done} of {self.total} {self.unit}"
             log.info(
-                "%d of %d %s, %.1f a second, %.0f s left", self.done, self.total, self.unit, self.rate, left
+                "%s, %.1f a second, %.0f s left", steps, rate, (self.total - self.done) / max(rate, 1e-9)
             )
-
-
-# Notes that one stage leaves for the tables of another: JSON, a list of sentences for each task.
-
-
-def add_notes_argument(parser) -> None:
-    """`--notes`: files to take notes over from."""
-    parser.add_argument(
-        "--notes",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="FILE",
-        help="notes to stand below the tables, as other stages write them (--table-notes)",
-    )
 
 
 def add_table_notes_argument(parser) -> None:
@@ -180,13 +157,9 @@ def add_table_notes_argument(parser) -> None:
 
 
 def write_notes(path: str | Path | None, notes: Mapping[str, Sequence[str]]) -> None:
-    """Write the notes of each task; without a path nothing."""
+    """Write JSON with the notes of each task, for the tables of another stage; without a path nothing."""
     if path is not None:
-        with atomic_write(path) as stream:
-            json.dump(
-                {task: list(notes.get(task, ())) for task in TASKS}, stream, ensure_ascii=False, indent=1
-            )
-            stream.write("\n")
+        write_json(path, {task: list(notes.get(task, ())) for task in TASKS})
 
 
 def read_notes(paths: Iterable[str | Path]) -> dict[str, list[str]]:
@@ -197,34 +170,28 @@ def read_notes(paths: Iterable[str | Path]) -> dict[str, list[str]]:
     """
     found: dict[str, list[str]] = {task: [] for task in TASKS}
     for path in paths:
-        try:
-            notes = json.loads(Path(path).read_text(encoding="utf-8"))
-            sound = all(isinstance(note, str) for task in TASKS for note in notes[task])
-        except OSError as e:
-            raise BoveError(f"{path}: cannot be read ({e.strerror}); check the path") from e
-        except (ValueError, KeyError, TypeError, RecursionError) as e:
-            raise BoveError(f"{path}: holds no notes; make the file again") from e
-        if not sound:
-            raise BoveError(f"{path}: holds a note that is no text; make the file again")
+        notes = read_object(path, 1, "\n".join(line for _, line in read_lines(path)))
         for task in TASKS:
-            found[task] += notes[task]
+            own = notes.get(task)
+            if not isinstance(own, list) or not all(isinstance(note, str) for note in own):
+                raise BoveError(f"{path}: holds no notes; make the file again")
+            found[task] += own
     return found
 
 
-# Reading treebanks in a stage: what is odd in a file goes to the log, with the first line of each kind.
-
-
-def add_strict_argument(parser) -> None:
-    """`--strict`: refuse what is not a tree."""
-    parser.add_argument(
-        "--strict", action="store_true", help="stop at the first sentence that is not one whole tree"
-    )
+def add_treebank_arguments(parser, strict: bool = False) -> None:
+    """How a treebank is read: `--columns`, `--encoding`, and perhaps `--strict`."""
+    add = parser.add_argument
+    add("--columns", choices=("gold", "predicted"), default="gold", help="of CoNLL-2009 files (default gold)")
+    add("--encoding", default="utf-8", help="of the treebank (default utf-8)")
+    if strict:
+        add("--strict", action="store_true", help="stop at the first sentence that is not one whole tree")
 
 
 def read_files(
     paths: Sequence[str], columns: str, encoding: str, strict: bool = False, what: str = ""
 ) -> Iterator[Sentence]:
-    """Stream the sentences of files, one after another.
+    """Stream the sentences of files, one after another; the log has what is odd, with its first line.
 
     Args:
         paths, columns, encoding, strict: as in `read_sentences`.
@@ -236,64 +203,6 @@ def read_files(
         where = f" of {path}" if len(paths) > 1 else ""
         for kind, count in counts.items():
             log.info("%s%d %s, first in line %d%s", what, count, kind, counts.places[kind][0], where)
-
-
-# Bags without the vectors of punctuation: which tokens of graphs stay, and what is left out.
-
-
-def kept_tokens(corpus: GraphCorpus, graphs: str, paths: Sequence[str]) -> np.ndarray:
-    """[T] bool: the tokens of the corpus that are no punctuation.
-
-    Args:
-        corpus: graphs, and `graphs`, the name of their file.
-        paths: files of the sentences that the graphs were encoded from, one after another.
-
-    Raises:
-        BoveError: the sentences have other ids or lengths than the graphs, or are more or fewer.
-    """
-    kept = np.empty(corpus.n_tokens, bool)
-    source, number = ", ".join(paths), 0
-    for number, (path, sentence) in enumerate(_sentences(paths), 1):
-        if number > corpus.n_graphs:
-            raise _mismatch(f"{source}: more sentences than the {corpus.n_graphs} graphs of {graphs}")
-        s, size = number - 1, len(sentence.forms)
-        name = corpus.ids[s] if corpus.ids else sentence.id
-        if (sentence.id, size) != (name, corpus.lengths[s]):
-            raise _mismatch(
-                f"{path}: sentence {sentence.id!r} of {size} tokens where {graphs} has {name!r} of "
-                f"{corpus.lengths[s]}"
-            )
-        first = corpus.token_offsets[s]
-        kept[first : first + size] = [not is_punctuation(form) for form in sentence.forms]
-    if number < corpus.n_graphs:
-        raise _mismatch(f"{source}: {number} sentences for the {corpus.n_graphs} graphs of {graphs}")
-    return kept
-
-
-def _sentences(paths) -> Iterator:
-    return ((path, sentence) for path in paths for sentence in read_sentences(path))
-
-
-def _mismatch(found) -> BoveError:
-    return BoveError(f"{found}; give the sentences that the graphs were encoded from")
-
-
-def count_kept(corpus: GraphCorpus, kept: np.ndarray) -> np.ndarray:
-    """[S] how many tokens of each graph stay."""
-    before = np.concatenate([[0], np.cumsum(kept)])
-    return before[corpus.token_offsets[1:]] - before[corpus.token_offsets[:-1]]
-
-
-def log_left_out(before: Sequence[int], after: Sequence[int]) -> None:
-    """Say how many vectors [S] sentences had, and how many of them stay."""
-    before, after = np.asarray(before, np.int64), np.asarray(after, np.int64)
-    log.info(
-        "punctuation: %d of %d vectors left out, which leaves %d sentences without any",
-        before.sum() - after.sum(), before.sum(), int(((before > 0) & (after == 0)).sum()),
-    )  # fmt: skip
-
-
-# Stanza's own messages, in BoVE's log.
 
 
 @contextmanager
@@ -312,19 +221,13 @@ def stanza_messages() -> Iterator[None]:
         messages.setLevel(before[1])
 
 
-# Arguments for the files of a tagger and a parser.
-
-
 def add_parser_files(parser: argparse.ArgumentParser, required: bool) -> None:
     """Add --tagger, --parser, and the further files that published models need."""
+    given = {"metavar": "FILE.pt", "required": required}
     for kind in ("tagger", "parser"):
-        parser.add_argument(
-            f"--{kind}", required=required, metavar="FILE.pt", help=f"from `bove train-{kind}`, or Stanza's"
-        )
+        parser.add_argument(f"--{kind}", help=f"from `bove train-{kind}`, or Stanza's", **given)
     for name in FURTHER:
-        parser.add_argument(
-            f"--{name.replace('_', '-')}", metavar="FILE.pt", help="of Stanza, if tagger or parser need it"
-        )
+        parser.add_argument(flag(name), metavar="FILE.pt", help="of Stanza, if tagger or parser need it")
 
 
 def further_files(args: argparse.Namespace) -> dict[str, str]:
@@ -332,29 +235,21 @@ def further_files(args: argparse.Namespace) -> dict[str, str]:
     return {name: value for name in FURTHER if (value := getattr(args, name)) is not None}
 
 
-# What commands share that look at sentences under a finished run: its files, or files named one by one.
-
-SHOWN = 5  # names in a warning
-
-
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add --run, what may stand in its place, and how sentences are embedded."""
+    """Add --run, what replaces it, and how sentences are embedded."""
     files = parser.add_argument_group("the run, or its files; a file that is named goes before the run's")
-    files.add_argument("--run", metavar="results/NAME", help="a finished run")
-    files.add_argument(
-        "--variant", metavar="FOLDER", default="", help="of the run, such as ablations/no-relations"
-    )
-    files.add_argument("--model", metavar="FILE", help="model.safetensors")
-    files.add_argument("--vocabulary", metavar="FILE", help="vocabulary.json, the model's")
-    files.add_argument("--vectors", metavar="FILE", help="vectors.safetensors, the model's")
+    add = files.add_argument
+    add("--run", metavar="results/NAME", help="a finished run")
+    add("--variant", metavar="FOLDER", default="", help="of the run, such as ablations/no-relations")
+    add("--model", metavar="FILE", help="model.safetensors")
+    add("--vocabulary", metavar="FILE", help="vocabulary.json, the model's")
+    add("--vectors", metavar="FILE", help="vectors.safetensors, the model's")
     add_parser_files(files, required=False)
     usual = "(default: the run's, or the configuration's default)"
     how = parser.add_argument_group(f"how sentences are embedded {usual}")
     how.add_argument("--max-tokens", type=int, help="a longer sentence is parsed in pieces")
     add_settings(how, InferenceSettings, defaults=False)
-    how.add_argument(
-        "--punctuation", action=argparse.BooleanOptionalAction, help="whether punctuation is aligned too"
-    )
+    how.add_argument("--punctuation", action=SWITCH, help="whether punctuation is aligned too")
 
 
 def open_run(args: argparse.Namespace) -> Run | None:
@@ -405,10 +300,10 @@ def _load_parser(args, run, section) -> Parser:
         files = run.parser_files()
     else:
         raise BoveError("text is to be parsed: give --tagger and --parser, or trees with --conllu")
-    tagger, parser, *_ = files.pop("tagger"), files.pop("parser")
     limit = section["max_tokens"] if args.max_tokens is None else args.max_tokens
     with stanza_messages():
-        return Parser(tagger, parser, limit, further={**files, **further_files(args)})
+        tagger, parser = files.pop("tagger"), files.pop("parser")
+        return Parser(tagger, parser, limit, {**files, **further_files(args)})
 
 
 def trees_of(path: str, ids: Sequence[str] | None, count: int) -> list[Sentence]:

@@ -1,4 +1,4 @@
-"""`bove pairs`: files of sentence pairs, in whatever columns, to pairs.jsonl."""
+"""Data: fetched or written, counted, encoded and read as pairs, and what data sets have in common."""
 
 import argparse
 import io
@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bove.cli.common import (
+    SWITCH,
     add_development_argument,
-    add_strict_argument,
     add_table_notes_argument,
+    add_treebank_arguments,
+    flag,
     read_files,
     write_files,
     write_notes,
@@ -43,26 +45,30 @@ from bove.text.pairs import (
 from bove.text.vectors import WordVectors, convert, train
 from bove.text.vocabulary import UNKNOWN_RELATION, VARIANTS, Vocabulary, build
 
-# `bove fetch`: download a file, or members of an archive, checked by hash.
-
 log = logging.getLogger("bove")
+OPTIONS = ("numbers", "punctuation", "lookup", "adjacency", "tags", "dependencies")
+WORD2VEC = {
+    "dimensions": "numbers of a vector",
+    "window": "most words between two that predict each other",
+    "epochs": "times that the text is read",
+    "min_count": "least count of a word",
+    "negative": "negative samples for each observed pair",
+    "seed": "of the random numbers",
+}
+# What a data set needs that is described by options.
+NEEDED = ("dataset", "label", "task", "subset", "column", "separator", "encoding")
 
 
 def register_fetch(parser) -> None:
-    parser.add_argument("--name", required=True, help="name of the source, for the log")
-    parser.add_argument("--url", required=True, help="address to download from")
+    add, member = parser.add_argument, "file to take out of the archive, by name or pattern; repeatable"
+    add("--name", required=True, help="name of the source, for the log")
+    add("--url", required=True, help="address to download from")
     hashes = parser.add_mutually_exclusive_group()
     hashes.add_argument("--sha256", metavar="HEX", help="what the download must hash to")
     hashes.add_argument("--md5", metavar="HEX", help="the same, where only an MD5 is published")
-    parser.add_argument(
-        "--member",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="file to take out of the archive, by name or pattern; repeatable",
-    )
-    parser.add_argument("--output", required=True, type=Path, help="file, or folder of the members")
-    parser.add_argument("--retries", type=int, default=5, help="tries after the first (default 5)")
+    add("--member", action="append", default=[], metavar="NAME", help=member)
+    add("--output", required=True, type=Path, help="file, or folder of the members")
+    add("--retries", type=int, default=5, help="tries after the first (default 5)")
 
 
 def run_fetch(args) -> None:
@@ -80,17 +86,10 @@ def run_fetch(args) -> None:
     fetch(args.url, args.output, known, tuple(args.member), args.retries, log.info)
 
 
-# `bove demo`: write the built-in corpus.
-
-
 def register_demo(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--sentences",
-        type=int,
-        required=True,
-        help=f"sentences of the training treebank, the first of {SENTENCES}",
-    )
-    parser.add_argument("--output", required=True, help="folder that gets treebank/, raw.txt, sts/ and snli/")
+    add, about = parser.add_argument, f"sentences of the training treebank, the first of {SENTENCES}"
+    add("--sentences", type=int, required=True, help=about)
+    add("--output", required=True, help="folder that gets treebank/, raw.txt, sts/ and snli/")
 
 
 def run_demo(args: argparse.Namespace) -> None:
@@ -99,53 +98,23 @@ def run_demo(args: argparse.Namespace) -> None:
         log.info("%s/%s: %d", args.output, path, count)
 
 
-# `bove vocabulary`: count a treebank and write the vocabulary.
-
-OPTIONS = ("numbers", "punctuation", "lookup", "adjacency", "tags", "dependencies")
-
-
 def register_vocabulary(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--treebank", nargs="+", required=True, metavar="FILE", help="CoNLL-2009 or CoNLL-U files"
-    )
-    parser.add_argument(
-        "--columns", choices=("gold", "predicted"), required=True, help="columns of CoNLL-2009"
-    )
-    parser.add_argument("--encoding", default="utf-8", help="of the treebank (default utf-8)")
-    add_strict_argument(parser)
-    parser.add_argument("--min-words", type=int, required=True, help="least count of a word form")
-    parser.add_argument("--min-tags", type=int, required=True, help="least count of a tag")
-    parser.add_argument("--min-relations", type=int, required=True, help="least count of a relation")
-    for name, word in (("--numbers", "NB"), ("--punctuation", "PUNCT")):
-        parser.add_argument(
-            name, action=argparse.BooleanOptionalAction, default=True, help=f"replace {name[2:]} by {word}"
-        )
-    parser.add_argument(
-        "--lookup",
-        nargs="+",
-        choices=tuple(VARIANTS),
-        required=True,
-        help="forms under which a word is looked up, in order",
-    )
-    parser.add_argument(
-        "--adjacency",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="a relation from each token to the next",
-    )
-    parser.add_argument(
-        "--tags",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="tags are properties, and tell unknown words apart",
-    )
-    parser.add_argument(
-        "--dependencies",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="the treebank's relations are relations",
-    )
-    parser.add_argument("--output", required=True, metavar="FILE", help="vocabulary.json to write")
+    add, lookup = parser.add_argument, "forms under which a word is looked up, in order"
+    add("--treebank", nargs="+", required=True, metavar="FILE", help="CoNLL-2009 or CoNLL-U files")
+    add_treebank_arguments(parser, strict=True)
+    add("--min-words", type=int, required=True, help="least count of a word form")
+    add("--min-tags", type=int, required=True, help="least count of a tag")
+    add("--min-relations", type=int, required=True, help="least count of a relation")
+    add("--lookup", nargs="+", choices=tuple(VARIANTS), required=True, help=lookup)
+    for name, about in (
+        ("numbers", "replace numbers by NB"),
+        ("punctuation", "replace punctuation by PUNCT"),
+        ("adjacency", "a relation from each token to the next"),
+        ("tags", "tags are properties, and distinguish unknown words"),
+        ("dependencies", "the treebank's relations are relations"),
+    ):
+        add(f"--{name}", action=SWITCH, default=True, help=about)
+    add("--output", required=True, metavar="FILE", help="vocabulary.json to write")
 
 
 def run_vocabulary(args: argparse.Namespace) -> None:
@@ -164,14 +133,9 @@ def _log_vocabulary(vocabulary: Vocabulary) -> None:
     coverage = vocabulary.coverage
     log.info(
         "%d words (%d of %d types kept), %d tags (%d rare), %d relations (%d rare)",
-        vocabulary.n_words,
-        coverage["word_types_kept"],
-        coverage["word_types"],
-        vocabulary.n_tags,
-        len(vocabulary.rare_tags),
-        vocabulary.n_relations,
-        len(vocabulary.rare_relations),
-    )
+        vocabulary.n_words, coverage["word_types_kept"], coverage["word_types"], vocabulary.n_tags,
+        len(vocabulary.rare_tags), vocabulary.n_relations, len(vocabulary.rare_relations),
+    )  # fmt: skip
     if not vocabulary.has_tags:
         log.info("tags are switched off: a token has its word alone")
     if not vocabulary.has_dependencies:
@@ -182,40 +146,27 @@ def _log_vocabulary(vocabulary: Vocabulary) -> None:
         log.warning("every relation is below the threshold: all arcs are %s", UNKNOWN_RELATION)
 
 
-# `bove vectors load` and `bove vectors train`: word vectors into a mapped file.
-
-
 def register_vectors(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="load|train")
     load = actions.add_parser(
         "load", help="read word2vec or GloVe", description="Read word2vec or GloVe vectors."
     )
-    load.add_argument("--input", required=True, metavar="FILE", help="vectors, gzip or not")
-    load.add_argument(
-        "--format", choices=("auto", "word2vec", "glove"), required=True, help="auto: by content"
-    )
-    load.add_argument("--limit", type=int, help="rows to read, from the first (default all)")
-    own = actions.add_parser(
-        "train", help="train word2vec", description="Train word2vec (skip-gram) on raw text."
-    )
-    own.add_argument(
-        "--input", required=True, metavar="FILE", help="text, a sentence a line, spaces between tokens"
-    )
-    own.add_argument("--dimensions", type=int, required=True, help="numbers of a vector")
-    own.add_argument(
-        "--window", type=int, required=True, help="most words between two that predict each other"
-    )
-    own.add_argument("--epochs", type=int, required=True, help="times that the text is read")
-    own.add_argument("--min-count", type=int, required=True, help="least count of a word")
-    own.add_argument("--negative", type=int, required=True, help="negative samples for each observed pair")
-    own.add_argument("--seed", type=int, required=True, help="of the random numbers")
+    add = load.add_argument
+    add("--input", required=True, metavar="FILE", help="vectors, gzip or not")
+    add("--format", choices=("auto", "word2vec", "glove"), required=True, help="auto: by content")
+    add("--limit", type=int, help="rows to read, from the first (default all)")
+    about = "Train word2vec (skip-gram) on raw text."
+    own = actions.add_parser("train", help="train word2vec", description=about)
+    add = own.add_argument
+    add("--input", required=True, metavar="FILE", help="text, one sentence per line, spaces between tokens")
+    for name, about in WORD2VEC.items():
+        add(flag(name), type=int, required=True, help=about)
     for action in (load, own):
-        action.add_argument("--output", required=True, metavar="FILE", help="vectors.safetensors to write")
+        add = action.add_argument
+        add("--output", required=True, metavar="FILE", help="vectors.safetensors to write")
         # Each stage's parser has these; here they may follow the action too.
-        action.add_argument(
-            "--threads", type=int, default=argparse.SUPPRESS, help="threads to use (default 1)"
-        )
-        action.add_argument("--log", default=argparse.SUPPRESS, help="file that gets the log, beside stderr")
+        add("--threads", type=int, default=argparse.SUPPRESS, help="threads to use (default 1)")
+        add("--log", default=argparse.SUPPRESS, help="file that gets the log, beside stderr")
 
 
 def run_vectors(args: argparse.Namespace) -> None:
@@ -224,40 +175,20 @@ def run_vectors(args: argparse.Namespace) -> None:
         for kind, count in counts.items():
             log.info("%d %s, first in row %d", count, kind, counts.places[kind][0])
     else:
-        train(
-            args.input,
-            args.output,
-            dimensions=args.dimensions,
-            window=args.window,
-            epochs=args.epochs,
-            min_count=args.min_count,
-            negative=args.negative,
-            seed=args.seed,
-        )
+        train(args.input, args.output, **{name: getattr(args, name) for name in WORD2VEC})
     vectors = WordVectors.open(args.output)
     log.info("%d words, %d dimensions", len(vectors), vectors.dimensions)
 
 
-# `bove encode`: sentences to graphs.
-
-
 def register_encode(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--sentences", nargs="+", required=True, metavar="FILE", help="CoNLL-2009 or CoNLL-U files with heads"
-    )
-    parser.add_argument(
-        "--columns",
-        choices=("gold", "predicted"),
-        default="gold",
-        help="columns of CoNLL-2009 (default gold)",
-    )
-    parser.add_argument("--encoding", default="utf-8", help="of the sentences (default utf-8)")
-    parser.add_argument("--vocabulary", required=True, metavar="FILE", help="vocabulary.json")
-    parser.add_argument("--vectors", metavar="FILE", help="vectors for words that the vocabulary lacks")
-    parser.add_argument(
-        "--min-coverage", type=float, metavar="X", help="stop if fewer tags or relations (0 to 1) are known"
-    )
-    parser.add_argument("--output", required=True, metavar="FILE", help="graphs.safetensors to write")
+    add, sentences = parser.add_argument, "CoNLL-2009 or CoNLL-U files with heads"
+    add("--sentences", nargs="+", required=True, metavar="FILE", help=sentences)
+    add_treebank_arguments(parser)
+    add("--vocabulary", required=True, metavar="FILE", help="vocabulary.json")
+    add("--vectors", metavar="FILE", help="vectors for words that the vocabulary lacks")
+    coverage = "stop if fewer tags or relations (0 to 1) are known"
+    add("--min-coverage", type=float, metavar="X", help=coverage)
+    add("--output", required=True, metavar="FILE", help="graphs.safetensors to write")
 
 
 def run_encode(args: argparse.Namespace) -> None:
@@ -319,57 +250,31 @@ def _too_few(source, kind, names, coverage, least) -> BoveError:
     )
 
 
-# `bove pairs`: files of sentence pairs, in whatever columns, to pairs.jsonl.
-
-
 def register_pairs(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    parser.add_argument(
-        "--dataset-file", metavar="FILE.json", help="the data set as the workflow describes it, or else:"
-    )
-    parser.add_argument("--dataset", metavar="NAME", help="the data set's name in the configuration")
-    parser.add_argument("--label", metavar="NAME", help="its name in the tables, such as STS-2014")
-    parser.add_argument("--task", choices=TASKS, help="graded similarity, or entailment")
-    parser.add_argument(
-        "--subset",
-        nargs="+",
-        action="append",
-        metavar=("NAME", "FILE"),
-        help="a part's name, its file, and the file of its gold unless that is a column; repeatable",
-    )
-    parser.add_argument(
-        "--column",
-        action="append",
-        metavar="ROLE=COLUMN",
-        help="column of first, second, gold or id: a number from 1, or a name; repeatable",
-    )
-    parser.add_argument(
-        "--meaning",
-        action="append",
-        metavar="LABEL=MEANING",
-        help="what a gold label means: entailment, any other word, or - for no label; repeatable",
-    )
-    parser.add_argument(
-        "--where",
-        action="append",
-        metavar="SUBSET=COLUMN=VALUE",
-        help="take only the rows that have this value; repeatable",
-    )
-    parser.add_argument("--separator", help="what stands between columns")
-    parser.add_argument("--encoding", help="of the files")
-    parser.add_argument(
-        "--header",
-        action=argparse.BooleanOptionalAction,
-        help="whether text has a header (otherwise: if a column is named)",
-    )
-    parser.add_argument("--output", required=True, metavar="FILE", help="pairs.jsonl to write")
-
-
-NEEDED = ("dataset", "label", "task", "subset", "column", "separator", "encoding")
+    add = parser.add_argument
+    subset = "a part's name, its file, and the file of its gold unless that is a column; repeatable"
+    column = "column of first, second, gold or id: a number from 1, or a name; repeatable"
+    meaning = "what a gold label means: entailment, any other word, or - for no label; repeatable"
+    where = "take only the rows that have this value; repeatable"
+    header = "whether text has a header (otherwise: if a column is named)"
+    add("--dataset-file", metavar="FILE.json", help="the data set as the workflow describes it, or else:")
+    add("--dataset", metavar="NAME", help="the data set's name in the configuration")
+    add("--label", metavar="NAME", help="its name in the tables, such as STS-2014")
+    add("--task", choices=TASKS, help="graded similarity, or entailment")
+    add("--subset", nargs="+", action="append", metavar=("NAME", "FILE"), help=subset)
+    add("--column", action="append", metavar="ROLE=COLUMN", help=column)
+    add("--meaning", action="append", default=[], metavar="LABEL=MEANING", help=meaning)
+    add("--where", action="append", default=[], metavar="SUBSET=COLUMN=VALUE", help=where)
+    add("--separator", help="what separates the columns")
+    add("--encoding", help="of the files")
+    add("--header", action=SWITCH, help=header)
+    add("--output", required=True, metavar="FILE", help="pairs.jsonl to write")
 
 
 def run_pairs(args: argparse.Namespace) -> None:
     """Read the subsets one after another and write their pairs."""
+    if args.dataset_file and any(getattr(args, name) is not None for name in NEEDED):
+        raise BoveError("--dataset-file describes the data set alone; leave out the other options")
     dataset = read_dataset(args.dataset_file) if args.dataset_file else _described(args)
     check_dataset(f"datasets.{dataset['name']}", dataset)
     label, pairs = dataset["label"], []
@@ -390,7 +295,7 @@ def _described(args) -> dict:
     if missing := [name for name in NEEDED if getattr(args, name) is None]:
         raise BoveError(f"--{missing[0]} is missing; give it, or --dataset-file in place of all options")
     subsets = _subsets(args.subset)
-    for text in args.where or ():
+    for text in args.where:
         subset, rest = _split("--where", text, text.partition("="))
         if subset not in subsets:
             raise BoveError(f"--where: there is no subset {subset!r}; name one of --subset")
@@ -399,7 +304,7 @@ def _described(args) -> dict:
     columns, labels = {}, {}
     for text in args.column:
         _put("--column", columns, *_split("--column", text, text.partition("=")))
-    for text in args.meaning or ():
+    for text in args.meaning:
         _put("--meaning", labels, *_split("--meaning", text, text.rpartition("=")))
     given = {name: getattr(args, name) for name in ("label", "task", "separator", "encoding", "header")}
     return {"name": args.dataset, **given, "columns": columns, "labels": labels, "subsets": subsets}
@@ -432,24 +337,14 @@ def _subsets(arguments) -> dict[str, dict]:
     return subsets
 
 
-# `bove contamination`: what data sets share with those that choices were made on, and with the treebank.
-
-
 def register_contamination(parser) -> None:
-    parser.add_argument(
-        "--pairs", required=True, nargs="+", action="extend", metavar="FILE", help="pairs of each data set"
-    )
+    add = parser.add_argument
+    add("--pairs", required=True, nargs="+", action="extend", metavar="FILE", help="pairs of each data set")
     add_development_argument(parser)
-    parser.add_argument("--treebank", metavar="FILE", help="training treebank, to look for sentences in it")
-    parser.add_argument(
-        "--columns",
-        choices=("gold", "predicted"),
-        default="gold",
-        help="columns of CoNLL-2009 (default gold)",
-    )
-    parser.add_argument("--encoding", default="utf-8", help="of the treebank (default utf-8)")
+    add("--treebank", metavar="FILE", help="training treebank, to look for sentences in it")
+    add_treebank_arguments(parser)
     add_table_notes_argument(parser)
-    parser.add_argument("--output", required=True, help="folder that gets contamination.csv and .md")
+    add("--output", required=True, help="folder that gets contamination.csv and .md")
 
 
 def run_contamination(args) -> None:
@@ -477,7 +372,7 @@ def _read(paths: list[str]) -> list[Pair]:
             raise BoveError(f"{path}: holds no pairs; make the file again with `bove pairs`")
         for name in dict.fromkeys(pair.dataset for pair in pairs):
             if name in found:
-                raise BoveError(f"{path}: data set '{name}' stands in another file already; give each once")
+                raise BoveError(f"{path}: data set '{name}' is in another file too; give each once")
             found[name] = [pair for pair in pairs if pair.dataset == name]
     return [pair for pairs in found.values() for pair in pairs]
 
@@ -497,8 +392,8 @@ def _log(shared, sentences) -> None:
         key = (match.pair.dataset, match.pair.subset, match.other.dataset)
         counts.setdefault(key, set()).add(match.pair.id)
     for (dataset, subset, other), ids in counts.items():
-        log.warning("%s %s: %d scored pairs stand in %s too", dataset, subset, len(ids), other)
+        log.warning("%s %s: %d scored pairs are in %s too", dataset, subset, len(ids), other)
     if not shared:
-        log.info("no scored pair to report on stands in a development data set")
+        log.info("no scored pair to report on is in a development data set")
     if sentences is not None:
         log.info("%d sides of scored pairs are sentences of the treebank", len(sentences))

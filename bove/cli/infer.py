@@ -1,18 +1,19 @@
-"""`bove infer`: a bag of vectors for every graph."""
+"""Bags: `bove infer`, its shards gathered again, a model compressed, and two files of bags compared."""
 
 import argparse
 import csv
-import json
 import logging
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
 from bove import __version__
-from bove.bags.shards import REPORT, Layout, ShardWriter, read_shard
+from bove.bags.shards import REPORT, Layout, ShardWriter, gather, gather_reports, read_shard
 from bove.bags.store import Bags, BagWriter
-from bove.cli.common import Progress, add_settings, count_kept, flag, kept_tokens, log_left_out
+from bove.cli.common import SWITCH, Progress, add_settings, flag
 from bove.errors import BoveError
 from bove.evaluate.comparisons import by_length, compare_bags, summarise_bags
 from bove.factor.graphs import GraphCorpus
@@ -20,7 +21,7 @@ from bove.factor.inference import Inference, infer_batches
 from bove.factor.model import Model
 from bove.factor.parallel import Batch, Workers, plan_batches
 from bove.factor.settings import InferenceSettings, make
-from bove.files import atomic_write, sha256
+from bove.files import atomic_write, sha256, write_json
 from bove.text.conll import read_sentences
 from bove.text.graphs import load_graphs
 from bove.text.tokens import is_punctuation
@@ -28,11 +29,8 @@ from bove.text.vectors import WordLookup, WordVectors
 from bove.text.vocabulary import Vocabulary
 
 log = logging.getLogger("bove")
-NEEDS = {
-    "word-vectors": ("vectors", "vocabulary", "sentences"),
-    "properties-only": ("model", "graphs"),
-    "bove": ("model", "graphs"),
-}
+NEEDS = {"word-vectors": ("vectors", "vocabulary", "sentences")}
+NEEDS |= dict.fromkeys(("properties-only", "bove"), ("model", "graphs"))
 
 
 def register_infer(parser: argparse.ArgumentParser) -> None:
@@ -43,36 +41,27 @@ def register_infer(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, InferenceSettings)
     add("--vectors", metavar="FILE", help="word-vectors: the vectors")
     add("--vocabulary", metavar="FILE", help="word-vectors: how words are looked up")
-    add(
-        "--sentences",
-        nargs="+",
-        metavar="FILE",
-        help="word-vectors, --no-punctuation: the sentences (of the graphs), CoNLL-U",
-    )
-    add(
-        "--punctuation",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="write vectors of punctuation too; in inference it takes part anyway",
-    )
+    _add_punctuation(parser, "word-vectors, ", "write vectors of punctuation too; inference uses it anyway")
     add("--shard", metavar="I/N", help="infer the I-th of N slices of the graphs, for `bove gather-bags`")
     add("--report", metavar="FILE", help="CSV to write: tokens, iterations and last change of each sentence")
     add("--output", required=True, metavar="FILE", help="bags.safetensors to write")
+
+
+def _add_punctuation(parser, also: str, text: str) -> None:
+    about = f"{also}--no-punctuation: the sentences (of the graphs), CoNLL-U"
+    parser.add_argument("--sentences", nargs="+", metavar="FILE", help=about)
+    parser.add_argument("--punctuation", action=SWITCH, default=True, help=text)
 
 
 def run_infer(args: argparse.Namespace) -> None:
     needs = dict.fromkeys(NEEDS[args.system] + (() if args.punctuation else ("sentences",)))
     missing = [name for name in needs if getattr(args, name) is None]
     if missing:
-        flags = ", ".join(map(flag, missing))
         given = f"--system {args.system}" + ("" if args.punctuation else " --no-punctuation")
-        raise BoveError(f"{given} needs {flags}")
+        raise BoveError(f"{given} needs {', '.join(map(flag, missing))}")
     if args.shard and args.system == "word-vectors":
-        raise BoveError("--shard is of inference from graphs; look words up at once, without it")
-    if args.system == "word-vectors":
-        _word_vectors(args)
-    else:
-        _infer(args)
+        raise BoveError("--shard cannot be used with --system word-vectors; leave it out")
+    (_word_vectors if args.system == "word-vectors" else _infer)(args)
 
 
 def _word_vectors(args) -> None:
@@ -90,32 +79,22 @@ def _word_vectors(args) -> None:
             tokens += len(sentence.forms)
     _check_ids(", ".join(args.sentences), ids)
     bags = {bag: b for b, bag in enumerate(dict.fromkeys(rows))}
-    index = [bags[bag] for bag in rows]
-    with BagWriter(
-        args.output,
-        ids,
-        [len(bag) for bag in bags],
-        index,
-        vectors.dimensions,
-        "word-vectors",
-        vectors.source_sha256,
-    ) as writer:
+    lengths, index = [len(bag) for bag in bags], [bags[bag] for bag in rows]
+    made_by = (vectors.dimensions, "word-vectors", vectors.source_sha256)
+    with BagWriter(args.output, ids, lengths, index, *made_by) as writer:
         for bag, b in bags.items():
             writer.put(b, vectors.rows(np.array(bag, np.int64)))
     log.info("%d sentences, %d of %d tokens have a vector", len(ids), sum(found), tokens)
     if not args.punctuation:
-        log_left_out(found, [len(row) for row in rows])
+        _log_left_out(found, [len(row) for row in rows])
 
 
 def _check_ids(where, ids) -> None:
-    """A bag is found by its sentence's id, so none may stand twice."""
-    seen: set[str] = set()
-    for name in ids:
-        if name in seen:
-            raise BoveError(
-                f"{where}: two sentences have the id {name!r}; give each its own in a comment '# sent_id = …'"
-            )
-        seen.add(name)
+    """A bag is found by its sentence's id, so none may be repeated."""
+    if len(set(ids)) < len(ids):
+        name, _ = Counter(ids).most_common(1)[0]
+        advice = "give each its own in a comment '# sent_id = …'"
+        raise BoveError(f"{where}: two sentences have the id {name!r}; {advice}")
 
 
 def _infer(args) -> None:
@@ -129,12 +108,14 @@ def _infer(args) -> None:
         ranks = inference.factors.ranks
         log.info("relations: %d of %d singular values kept", ranks.sum(), len(ranks) * model.rank)
     infer = inference.solver(corpus, args.graphs)
-    layout, kept = bag_layout(args, corpus)
+    kept = _kept_tokens(args, corpus)
+    layout = Layout.of(corpus, kept, sha256(args.graphs))
     plan = plan_batches(corpus.lengths[layout.first], settings.batch_tokens)
     used, change = np.zeros(len(layout.first), np.int64), np.zeros(len(layout.first))
     if shard:
         plan = plan[shard[0] - 1 :: shard[1]]
-        made_by = (model.rank, args.system, model.hash, _common(settings))
+        common = {"bove": __version__, **{name: str(value) for name, value in asdict(settings).items()}}
+        made_by = (model.rank, args.system, model.hash, common)
         writer = ShardWriter(args.output, layout, shard, plan, *made_by)
     else:
         writer = layout.writer(args.output, model.rank, args.system, model.hash)
@@ -148,28 +129,35 @@ def _infer(args) -> None:
     rows = layout.first[np.sort(np.concatenate([np.zeros(0, np.int64), *plan]))] if shard else None
     _report(args, corpus, layout.index, used, change, progress.rate, rows)
     if not (args.punctuation or shard):
-        log_left_out(corpus.lengths, count_kept(corpus, kept))
+        _log_left_out(corpus.lengths, layout.lengths[layout.index])
 
 
-def bag_layout(args: argparse.Namespace, corpus: GraphCorpus) -> tuple[Layout, np.ndarray]:
-    """The bags that are asked for, and [T] which tokens of the corpus are in them.
+def _kept_tokens(args, corpus: GraphCorpus) -> np.ndarray:
+    """[T] which tokens are in the bags: all, or all but punctuation as the graphs' sentences show it."""
+    if args.punctuation:
+        return np.ones(corpus.n_tokens, bool)
+    kept, number, advice = [], 0, "give the sentences that the graphs were encoded from"
+    for path in args.sentences:
+        for sentence in read_sentences(path):
+            due, found = "no more", f"{sentence.id!r} of {len(sentence.forms)}"
+            if number < corpus.n_graphs:
+                due = f"{corpus.ids[number]!r} of {corpus.lengths[number]}"
+            if found != due:
+                raise BoveError(f"{path}: sentence {found} tokens where {args.graphs} has {due}; {advice}")
+            kept += [not is_punctuation(form) for form in sentence.forms]
+            number += 1
+    if number < corpus.n_graphs:
+        known = f"{number} sentences for the {corpus.n_graphs} graphs of {args.graphs}"
+        raise BoveError(f"{', '.join(args.sentences)}: {known}; {advice}")
+    return np.array(kept, bool)
 
-    Args:
-        args: graphs, the name of the corpus' file; punctuation, and without it the sentences' files.
 
-    Raises:
-        BoveError: sentences that are not those of the graphs.
-    """
-    kept = np.ones(corpus.n_tokens, bool)
-    if not args.punctuation:
-        kept = kept_tokens(corpus, args.graphs, args.sentences)
-    first, index = corpus.distinct(kept)
-    return Layout.of(corpus.ids, first, index, count_kept(corpus, kept), kept, sha256(args.graphs)), kept
-
-
-def _common(settings: InferenceSettings) -> dict[str, str]:
-    """What all shards of a whole have in common, as their files say it."""
-    return {"bove": __version__} | {name: str(value) for name, value in asdict(settings).items()}
+def _log_left_out(before: Sequence[int], after: Sequence[int]) -> None:
+    """Say how many vectors [S] sentences had, and how many of them stay."""
+    before, after = np.asarray(before, np.int64), np.asarray(after, np.int64)
+    left, empty = before.sum() - after.sum(), int(((before > 0) & (after == 0)).sum())
+    said = "punctuation: %d of %d vectors left out, which leaves %d sentences without any"
+    log.info(said, left, before.sum(), empty)
 
 
 def _report(args, corpus, index, used, change, rate, rows=None) -> None:
@@ -180,20 +168,16 @@ def _report(args, corpus, index, used, change, rate, rows=None) -> None:
         corpus.n_graphs, len(used), int((corpus.lengths == 0).sum()), rate,
         used[some].mean() if some.any() else 0, used.max(initial=0),
     )  # fmt: skip
-    if args.system == "bove" and args.tolerance:
-        open_ = int((change >= args.tolerance).sum())
-        if open_:
-            log.warning("%d distinct sentences still moved by %g or more", open_, args.tolerance)
+    moving = int((change >= args.tolerance).sum())
+    if args.system == "bove" and args.tolerance and moving:
+        log.warning("%d distinct sentences still moved by %g or more", moving, args.tolerance)
     if args.report:
         with atomic_write(args.report) as stream:
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(REPORT)
             for s in range(corpus.n_graphs) if rows is None else rows:
-                b = index[s]
-                writer.writerow([corpus.ids[s], int(corpus.lengths[s]), int(used[b]), repr(float(change[b]))])
-
-
-# `bove gather-bags`: the bags of all shards of `bove infer`, in the graphs' order.
+                found = int(used[index[s]]), repr(float(change[index[s]]))
+                writer.writerow([corpus.ids[s], int(corpus.lengths[s]), *found])
 
 
 def register_gather_bags(parser: argparse.ArgumentParser) -> None:
@@ -201,41 +185,27 @@ def register_gather_bags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--graphs", required=True, metavar="FILE", help="the graphs of all shards")
     add("--shards", required=True, nargs="+", metavar="FILE", help="all files of `bove infer --shard`")
-    add("--sentences", nargs="+", metavar="FILE", help="--no-punctuation: the graphs' sentences, CoNLL-U")
-    add(
-        "--punctuation",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="whether the shards have vectors of punctuation",
-    )
+    _add_punctuation(parser, "", "whether the shards have vectors of punctuation")
     add("--reports", nargs="+", metavar="FILE", help="what `bove infer --shard --report` wrote of all shards")
     add("--report", metavar="FILE", help="CSV to write from these: tokens, iterations, last change")
     add("--output", required=True, metavar="FILE", help="bags.safetensors, as inference at once writes it")
 
 
 def run_gather_bags(args: argparse.Namespace) -> None:
-    """Check that the shards are one whole and of these graphs, and write all bags."""
-    from bove.bags.shards import gather, gather_reports
-    from bove.cli.common import count_kept, log_left_out
-    from bove.text.graphs import load_graphs
-
+    """Check that the shards are one whole and of these graphs, and write all bags in the graphs' order."""
     if not args.punctuation and args.sentences is None:
         raise BoveError("--no-punctuation needs --sentences")
     if (args.reports is None) != (args.report is None):
         raise BoveError("--reports and --report belong together; give both or neither")
     corpus = load_graphs(args.graphs)
-    layout, kept = bag_layout(args, corpus)
+    layout = Layout.of(corpus, _kept_tokens(args, corpus), sha256(args.graphs))
     gather(args.shards, layout, args.output)
     if args.report:
         gather_reports(args.reports, layout, corpus.lengths, args.report)
-    log.info(
-        "%d sentences, %d distinct bags of %d shards", len(layout.ids), len(layout.first), len(args.shards)
-    )
+    sizes = len(layout.ids), len(layout.first), len(args.shards)
+    log.info("%d sentences, %d distinct bags of %d shards", *sizes)
     if not args.punctuation:
-        log_left_out(corpus.lengths, count_kept(corpus, kept))
-
-
-# `bove compress`: a model whose relations are kept as low-rank factors.
+        _log_left_out(corpus.lengths, layout.lengths[layout.index])
 
 
 def register_compress(parser: argparse.ArgumentParser) -> None:
@@ -257,31 +227,20 @@ def run_compress(args: argparse.Namespace) -> None:
     log.info("%.1f MB became %.1f MB", before / 1e6, after / 1e6)
 
 
-# `bove compare-bags`: how far two files of bags agree, token by token.
-
-
 def register_compare_bags(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    for name, example in (("first", "gold trees"), ("second", "predicted trees")):
-        parser.add_argument(
-            f"--{name}", required=True, metavar="BAGS", help=f"bags.safetensors, such as from {example}"
-        )
-    parser.add_argument(
-        "--output", required=True, metavar="FILE.json", help="mean and quantiles of the tokens' cosines"
-    )
+    add, what = parser.add_argument, "bags.safetensors, such as from"
+    add("--first", required=True, metavar="BAGS", help=f"{what} gold trees")
+    add("--second", required=True, metavar="BAGS", help=f"{what} predicted trees")
+    add("--output", required=True, metavar="FILE.json", help="mean and quantiles of the tokens' cosines")
 
 
 def run_compare_bags(args: argparse.Namespace) -> None:
     """Compare the vectors of each token in both files."""
     first, second = Bags.open(args.first), Bags.open(args.second)
     if first.model_hash != second.model_hash:
-        log.warning(
-            "different models: %s (%s), %s (%s)",
-            first.path,
-            first.model_hash[:12] or "unknown",
-            second.path,
-            second.model_hash[:12] or "unknown",
-        )
+        made_by = [f"{bags.path} ({bags.model_hash[:12] or 'unknown'})" for bags in (first, second)]
+        log.warning("different models: %s", ", ".join(made_by))
     found = compare_bags(first, second)
     whole, classes = summarise_bags(found.cosines), by_length(found)
     content = {
@@ -297,25 +256,16 @@ def run_compare_bags(args: argparse.Namespace) -> None:
         "cosine": whole,
         "cosine_by_length": classes,
     }
-    with atomic_write(args.output) as stream:
-        json.dump(content, stream, ensure_ascii=False, indent=1)
-        stream.write("\n")
+    write_json(args.output, content)
     log.info(
         "%d sentences (%d empty), %d tokens; zero vectors: %d in the first file, %d in the second",
-        content["sentences"],
-        content["empty_sentences"],
-        content["tokens"],
-        found.zeros["first"],
-        found.zeros["second"],
-    )
+        *(content[key] for key in ("sentences", "empty_sentences", "tokens")),
+        found.zeros["first"], found.zeros["second"],
+    )  # fmt: skip
     for name, part in [("all", whole), *((f"{part['length']} tokens", part) for part in classes)]:
         if part["tokens"]:
             log.info(
-                "%s: cosine %.4f on average, %.4f median, %.4f at 5 %%; %.1f %% of %d below 0.9",
-                name,
-                part["mean"],
-                part["quantiles"]["0.5"],
-                part["quantiles"]["0.05"],
-                100 * part["share_below"]["0.9"],
-                part["tokens"],
-            )
+                "%s: cosine %.4f on average, %.4f median, %.4f at 5 %%; %.1f %% of %d below 0.9", name,
+                part["mean"], part["quantiles"]["0.5"], part["quantiles"]["0.05"],
+                100 * part["share_below"]["0.9"], part["tokens"],
+            )  # fmt: skip

@@ -1,4 +1,11 @@
-"""`bove parse`: a dependency graph for each sentence of the scored pairs."""
+"""Parsing: tagger and parser trained and measured, and a tree for each sentence of the scored pairs.
+
+Equal texts are parsed once, so shards are slices of the distinct texts, in order of their first appearance. A
+slice is whole chunks of `parsing.CHUNK`: a tree may depend, in the last digits of its scores, on sentences
+that are computed with it, and this way the trees do not depend on the number of shards. A shard is a CoNLL-U
+file: a block of comments that says what made it, then one tree for each of its texts, under the first
+sentence id that has the text.
+"""
 
 import argparse
 import hashlib
@@ -7,7 +14,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import asdict
 from importlib.metadata import version
 from itertools import tee
@@ -15,67 +22,55 @@ from pathlib import Path
 
 from bove._version import __version__
 from bove.bags.shards import SHARD, in_order, read_shard
-from bove.cli.common import Progress, add_parser_files, add_strict_argument, further_files
+from bove.cli.common import Progress, add_parser_files, add_treebank_arguments, further_files, stanza_messages
 from bove.errors import BoveError
-from bove.files import atomic_write, gzip_text, read_lines, sha256
+from bove.files import atomic_write, gzip_text, read_lines, sha256, write_json
 from bove.text import parser as parsing
 from bove.text.conll import Sentence, read_sentences, write_conllu
-from bove.text.pairs import read_pairs
-
-# `bove train-tagger`: a part-of-speech tagger from a treebank.
+from bove.text.pairs import match_parses, read_pairs
+from bove.text.parser import Parser
+from bove.text.vocabulary import Vocabulary
 
 log = logging.getLogger("bove")
-FEW = 50
+FEW = 50  # development sentences, of which an accuracy is rough
+PROGRESS_SECONDS = 5
+_INPUTS = "inputs_sha256"
 
 
 def register_train_tagger(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    parser.add_argument(
-        "--treebank", required=True, metavar="FILE", help="training part, CoNLL-2009 or CoNLL-U"
-    )
-    parser.add_argument(
-        "--dev", required=True, metavar="FILE", help="development part, to choose the best step"
-    )
-    parser.add_argument(
-        "--columns", choices=("gold", "predicted"), default="gold", help="of CoNLL-2009 files"
-    )
-    parser.add_argument("--encoding", default="utf-8", help="of both files (default utf-8)")
-    add_strict_argument(parser)
-    parser.add_argument("--preset", required=True, choices=("tiny", "demo", "full"), help="sizes and steps")
-    parser.add_argument(
-        "--option",
-        action="append",
-        nargs="+",
-        default=[],
-        metavar="KEY=VALUE",
-        help="change an option of Stanza's trainer; a switch is true or false",
-    )
-    parser.add_argument("--seed", type=int, required=True, help="equal seeds give equal weights")
-    parser.add_argument("--output", required=True, metavar="FILE.pt", help="the model")
-    parser.add_argument(
-        "--report", required=True, metavar="FILE.json", help="accuracy, counts, options, versions"
-    )
+    add, option = parser.add_argument, "change an option of Stanza's trainer; a switch is true or false"
+    add("--treebank", required=True, metavar="FILE", help="training part, CoNLL-2009 or CoNLL-U")
+    add("--dev", required=True, metavar="FILE", help="development part, to choose the best step")
+    add_treebank_arguments(parser, strict=True)
+    add("--preset", required=True, choices=("tiny", "demo", "full"), help="sizes and steps")
+    add("--option", action="append", nargs="+", default=[], metavar="KEY=VALUE", help=option)
+    add("--seed", type=int, required=True, help="equal seeds give equal weights")
+    add("--output", required=True, metavar="FILE.pt", help="the model")
+    add("--report", required=True, metavar="FILE.json", help="accuracy, counts, options, versions")
+
+
+def register_train_parser(parser: argparse.ArgumentParser) -> None:
+    register_train_tagger(parser)
 
 
 def run_train_tagger(args: argparse.Namespace) -> None:
-    """Train the tagger."""
     train_kind("tagger", args)
+
+
+def run_train_parser(args: argparse.Namespace) -> None:
+    train_kind("parser", args)
 
 
 def train_kind(kind: str, args: argparse.Namespace) -> None:
     """Train a tagger or a parser, and report it."""
-    from bove.cli.common import stanza_messages
-    from bove.text.conll import read_sentences
     from bove.text.parser_training import find_options, train
 
     options = find_options(kind, args.preset, [word for words in args.option for word in words])
     if args.threads > 1:
         log.info("training takes one thread: others make it slower, and its result vary")
-    oddities: dict[str, Counter] = {"training": Counter(), "development": Counter()}
-    training, development = (
-        read_sentences(path, args.columns, args.encoding, counts, args.strict)
-        for path, counts in zip((args.treebank, args.dev), oddities.values(), strict=True)
-    )
+    oddities: Counter = Counter()
+    training = read_sentences(args.treebank, args.columns, args.encoding, oddities, args.strict)
+    development = read_sentences(args.dev, args.columns, args.encoding, strict=args.strict)
     with stanza_messages():
         result = train(kind, training, development, options, args.seed, args.output)
     for part, counts in (("training", result.training), ("development", result.development)):
@@ -90,54 +85,28 @@ def train_kind(kind: str, args: argparse.Namespace) -> None:
         "seed": args.seed,
         **asdict(result),
         "treebank_sha256": sha256(args.treebank),
-        "treebank_oddities": oddities["training"],
-        "versions": {"bove": __version__, **{name: version(name) for name in ("stanza", "torch")}},
+        "treebank_oddities": oddities,
+        "versions": _versions(),
     }
-    with atomic_write(args.report) as stream:
-        json.dump(content, stream, ensure_ascii=False, indent=1)
-        stream.write("\n")
+    write_json(args.report, content)
 
 
-# `bove train-parser`: a dependency parser from a treebank.
-
-
-def register_train_parser(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments, which are the tagger's."""
-    register_train_tagger(parser)
-
-
-def run_train_parser(args: argparse.Namespace) -> None:
-    """Train the parser."""
-    train_kind("parser", args)
-
-
-# `bove evaluate-parser`: how well a tagger and a parser do together, on a treebank's own tokens.
+def _versions() -> dict[str, str]:
+    return {"bove": __version__, **{name: version(name) for name in ("stanza", "torch")}}
 
 
 def register_evaluate_parser(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    parser.add_argument(
-        "--treebank", required=True, metavar="FILE", help="gold trees, CoNLL-2009 or CoNLL-U, not trained on"
-    )
-    parser.add_argument(
-        "--columns", choices=("gold", "predicted"), default="gold", help="of a CoNLL-2009 file"
-    )
-    parser.add_argument("--encoding", default="utf-8", help="of the treebank (default utf-8)")
+    add, trees = parser.add_argument, "CoNLL-U to write: the predicted tree of every sentence; gzip if .gz"
+    add("--treebank", required=True, metavar="FILE", help="gold trees, CoNLL-2009 or CoNLL-U, not trained on")
+    add_treebank_arguments(parser)
     add_parser_files(parser, required=True)
-    parser.add_argument(
-        "--max-tokens", type=int, required=True, metavar="N", help="a longer sentence is parsed in pieces"
-    )
-    parser.add_argument(
-        "--trees", metavar="FILE", help="CoNLL-U to write: the predicted tree of every sentence; gzip if .gz"
-    )
-    parser.add_argument("--output", required=True, metavar="FILE.json", help="accuracy and counts")
+    add("--max-tokens", type=int, required=True, metavar="N", help="a longer sentence is parsed in pieces")
+    add("--trees", metavar="FILE", help=trees)
+    add("--output", required=True, metavar="FILE.json", help="accuracy and counts")
 
 
 def run_evaluate_parser(args: argparse.Namespace) -> None:
-    """Tag and parse the treebank's sentences, and report how many tokens are right."""
-    from bove.cli.common import stanza_messages
-    from bove.text.parser import CUT, Parser
-
+    """Tag and parse the treebank's own tokens, and report how many are right."""
     oddities: Counter = Counter()
     sentences = read_sentences(args.treebank, args.columns, args.encoding, oddities)
     with stanza_messages():
@@ -154,18 +123,16 @@ def run_evaluate_parser(args: argparse.Namespace) -> None:
         "tokens": accuracy.tokens[True],
         "tokens_without_punctuation": accuracy.tokens[False],
         "sentences": dict(counts),
-        "sentences_cut": parser.counts[CUT],
+        "sentences_cut": parser.counts[parsing.CUT],
         "arcs_with_known_labels": 1 - sum(unknown.values()) / total,
         "labels_the_parser_lacks": unknown,
         "max_tokens": args.max_tokens,
         **{f"{kind}_sha256": digest for kind, digest in parser.hashes.items()},
         "treebank_sha256": sha256(args.treebank),
         "treebank_oddities": dict(oddities),
-        "versions": {"bove": __version__, **{name: version(name) for name in ("stanza", "torch")}},
+        "versions": _versions(),
     }
-    with atomic_write(args.output) as stream:
-        json.dump(content, stream, ensure_ascii=False, indent=1)
-        stream.write("\n")
+    write_json(args.output, content)
     _report(content, counts["read"] / max(seconds, 1e-9))
 
 
@@ -175,7 +142,8 @@ def _evaluate(parser, path, sentences, trees) -> tuple:
 
     accuracy, counts = Accuracy(), Counter(read=0, used=0)
     gold, given = tee(sentences)  # holds a chunk at most
-    with _opened(trees) as stream:
+    write = gzip_text if trees and trees.endswith(".gz") else atomic_write
+    with write(trees) if trees else nullcontext() as stream:
         comments = [f"bove = {__version__}"]
         comments += [f"{kind}_sha256 = {digest}" for kind, digest in parser.hashes.items()]
         for sentence, tree in zip(gold, parser.parse_tokens(given), strict=True):
@@ -189,16 +157,6 @@ def _evaluate(parser, path, sentences, trees) -> tuple:
                 comments = []
         _check(path, counts)
     return accuracy, counts
-
-
-@contextmanager
-def _opened(path):
-    """A stream to write the trees to; None without a path."""
-    if path is None:
-        yield None
-    else:
-        with gzip_text(path) if path.endswith(".gz") else atomic_write(path) as stream:
-            yield stream
 
 
 def _check(path, counts) -> None:
@@ -226,21 +184,6 @@ def _report(content, rate) -> None:
     if lacks := list(content["labels_the_parser_lacks"].items())[:5]:
         log.warning("labels that the parser lacks: %s", ", ".join(f"{name} ({n})" for name, n in lacks))
     log.info("%.0f sentences a second", rate)
-
-
-# Parsing in shards: the trees of one slice of the distinct texts, and all trees again from all slices.
-#
-# Equal texts are parsed once, so it is the distinct texts, in order of their first appearance, that are
-# sliced.
-# A slice is whole chunks of `parsing.CHUNK`: a tree may depend, in the last digits of its scores, on the
-# sentences that are computed with it, and this way every text keeps its company however many shards there
-# are.
-#
-# A shard is a CoNLL-U file: a block of comments that says what made it, then one tree for each of its
-# texts,
-# under the first sentence id that has the text.
-
-_INPUTS = "inputs_sha256"
 
 
 def slice_of(items: Sequence, number: int, total: int) -> Sequence:
@@ -288,7 +231,7 @@ def gather(
         ids, texts: of the sentences, as they were given to each shard.
 
     Raises:
-        BoveError: a file that is no shard, shards of other sentences or of different makes, one that is
+        BoveError: a file that is not a shard, shards of other sentences or of different makes, one that is
             missing or given twice, or (while the trees are read) one without the trees it should have.
     """
     items = parsing.distinct(ids, texts)
@@ -311,7 +254,7 @@ def _read_header(path) -> dict[str, str]:
             break
         header[key] = value
     if not {SHARD, _INPUTS} <= header.keys():
-        raise BoveError(f"{path}: no shard; give files that `bove parse --shard` wrote")
+        raise BoveError(f"{path}: not a shard; give files that `bove parse --shard` wrote")
     return header
 
 
@@ -323,48 +266,34 @@ def _all_trees(paths, items) -> Iterator[Sentence]:
             tree = next(trees, None)
             if tree is None or tree.id != name:
                 found = "ends" if tree is None else f"has the tree {tree.id}"
-                raise BoveError(f"{path}: {found} where {name} was due; parse this shard again")
+                raise BoveError(f"{path}: {found} in the place of {name}; parse this shard again")
             yield tree
         if (tree := next(trees, None)) is not None:
             raise BoveError(f"{path}: has the tree {tree.id} after its last one; parse this shard again")
 
 
-# `bove parse`: a dependency graph for each sentence of the scored pairs.
-
-PROGRESS_SECONDS = 5
-
-
 def register_parse(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    parser.add_argument("--pairs", required=True, metavar="pairs.jsonl", help="from `bove pairs`")
+    add = parser.add_argument
+    shard = "parse the I-th of N slices of the distinct sentences, for `bove gather-parses`"
+    parses = "instead of a tagger and a parser: your own trees, with sent_id = PAIR.1 and PAIR.2"
+    coverage = "least share of the vocabulary's arcs it must know"
+    add("--pairs", required=True, metavar="pairs.jsonl", help="from `bove pairs`")
     add_parser_files(parser, required=False)
-    parser.add_argument("--max-tokens", type=int, metavar="N", help="a longer sentence is parsed in pieces")
-    parser.add_argument(
-        "--shard",
-        metavar="I/N",
-        help="parse the I-th of N slices of the distinct sentences, for `bove gather-parses`",
-    )
-    parser.add_argument(
-        "--parses",
-        metavar="FILE.conllu",
-        help="instead of a tagger and a parser: your own trees, with sent_id = PAIR.1 and PAIR.2",
-    )
-    parser.add_argument("--vocabulary", metavar="FILE", help="check the parser's relations against this")
-    parser.add_argument(
-        "--min-coverage", type=float, metavar="X", help="least share of the vocabulary's arcs it must know"
-    )
-    parser.add_argument(
+    add("--max-tokens", type=int, metavar="N", help="a longer sentence is parsed in pieces")
+    add("--shard", metavar="I/N", help=shard)
+    add("--parses", metavar="FILE.conllu", help=parses)
+    add("--vocabulary", metavar="FILE", help="check the parser's relations against this")
+    add("--min-coverage", type=float, metavar="X", help=coverage)
+    add(
         "--output", required=True, metavar="parses.conllu.gz", help="trees in the pairs' order, or of a shard"
     )
 
 
 def run_parse(args: argparse.Namespace) -> None:
-    """Parse, or take over, one tree a pair side, in order."""
+    """Parse, or take over, one tree per side of a pair, in order."""
     _check_parser(args)
     ids, texts = read_sides(args.pairs)
     if args.parses:
-        from bove.text.pairs import match_parses
-
         trees, comments = match_parses(args.parses, ids, texts), [f"bove = {__version__}", "parses = given"]
         write_trees(args.output, ids, texts, trees, comments)
     else:
@@ -391,15 +320,12 @@ def _check_parser(args) -> None:
 
 
 def _parse(args, ids, texts) -> None:
-    from bove.cli.common import stanza_messages
-    from bove.text.parser import Parser, distinct
-
     shard = read_shard(args.shard) if args.shard else None
     with stanza_messages():
         parser = Parser(args.tagger, args.parser, args.max_tokens, further=further_files(args))
         if args.vocabulary:
             _check_relations(parser.relations, args.vocabulary, args.min_coverage)
-        items = distinct(ids, texts)
+        items = parsing.distinct(ids, texts)
         log.info("%d sentences, %d of them distinct", len(texts), len(items))
         todo = slice_of(items, *shard) if shard else list(zip(ids, texts, strict=True))
         trees = parser.parse([text for _, text in todo], [name for name, _ in todo])
@@ -416,21 +342,19 @@ def _parse(args, ids, texts) -> None:
 
 def _provenance(parser) -> list[str]:
     """What makes the trees what they are, as comments."""
-    comments = [f"bove = {__version__}", *(f"{name} = {version(name)}" for name in ("stanza", "torch"))]
+    comments = [f"{name} = {found}" for name, found in _versions().items()]
     comments += [f"{kind}_sha256 = {digest}" for kind, digest in parser.hashes.items()]
     return [*comments, f"max_tokens = {parser.max_tokens}"]
 
 
 def _check_relations(known, path, least) -> None:
     """Raise unless the parser knows the labels of most arcs of the vocabulary."""
-    from bove.text.vocabulary import ADJACENCY, UNKNOWN_RELATION, Vocabulary
-
     vocabulary = Vocabulary.load(path)
     if not vocabulary.has_dependencies:
         log.info("dependencies are switched off in the vocabulary: the parser's labels are not checked")
         return
     counts = dict(zip(vocabulary.relations, vocabulary.relation_counts, strict=True))
-    labels = {label: n for label, n in counts.items() if label not in (ADJACENCY, UNKNOWN_RELATION)}
+    labels = {label: n for label, n in counts.items() if vocabulary.is_own_relation(label)}
     share = sum(count for label, count in labels.items() if label in known) / max(1, sum(labels.values()))
     log.info("the parser knows the labels of %.1f %% of the vocabulary's arcs", 100 * share)
     if share < least:
@@ -453,33 +377,25 @@ def _plain(text: str) -> str:
 
 
 def write_trees(path, ids, texts, trees, comments) -> None:
-    """Write one tree for each id, in order; the comments stand above the first."""
+    """Write one tree for each id, in order; the comments come before the first."""
     with gzip_text(path) as stream:
         for name, text, tree in zip(ids, texts, trees, strict=True):
             if tree.id != name:
-                raise AssertionError(f"tree {tree.id} where {name} was due")
+                raise AssertionError(f"tree {tree.id} in the place of {name}")
             write_conllu(stream, tree, _plain(text), comments)
             comments = ()
     log.info("%d trees for %d scored pairs: %s", len(ids), len(ids) // 2, path)
 
 
-# `bove gather-parses`: the trees of all shards of `bove parse`, in the pairs' order.
-
-
 def register_gather_parses(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    parser.add_argument("--pairs", required=True, metavar="pairs.jsonl", help="from `bove pairs`")
-    parser.add_argument(
-        "--shards", required=True, nargs="+", metavar="FILE", help="all files of `bove parse --shard`"
-    )
-    parser.add_argument(
-        "--output", required=True, metavar="parses.conllu.gz", help="what parsing at once would write"
-    )
+    add = parser.add_argument
+    add("--pairs", required=True, metavar="pairs.jsonl", help="from `bove pairs`")
+    add("--shards", required=True, nargs="+", metavar="FILE", help="all files of `bove parse --shard`")
+    add("--output", required=True, metavar="parses.conllu.gz", help="what parsing at once would write")
 
 
 def run_gather_parses(args: argparse.Namespace) -> None:
-    """Check that the shards are one whole and of these pairs, and write one tree a pair side."""
-
+    """Check that the shards are one whole and of these pairs, and write one tree per side of a pair."""
     ids, texts = read_sides(args.pairs)
     provenance, trees = gather(args.shards, ids, texts)
     write_trees(args.output, ids, texts, trees, provenance)

@@ -20,7 +20,7 @@ from bove.evaluate.metrics import in_order
 from bove.evaluate.tables import ABSENT, escape, markdown_table
 from bove.evaluate.training_log import read_run, training_table, write_csv
 from bove.factor.model import FORMAT as MODEL
-from bove.files import atomic_write, read_lines, sha256
+from bove.files import read_lines, sha256, write_json
 from bove.text.conll import read_sentences
 from bove.text.graphs import load_graphs
 from bove.text.pairs import Pair, read_pairs
@@ -80,9 +80,7 @@ def run_provenance(args: argparse.Namespace) -> None:
         "results": {Path(path).name: sha256(path) for path in args.result},
         "configuration": config,
     }
-    with atomic_write(args.output) as stream:
-        json.dump(record, stream, ensure_ascii=False, indent=1)
-        stream.write("\n")
+    write_json(args.output, record)
     for kind, key in (("inputs", "sha256"), ("models", "hash")):
         for name, entry in record[kind].items():
             log.info("%s %s: %s", kind[:-1], name, entry[key])

@@ -11,7 +11,6 @@ import numpy as np
 from bove import __version__
 from bove.cli.common import (
     add_development_argument,
-    add_notes_argument,
     add_table_notes_argument,
     check_confidence,
     read_notes,
@@ -141,7 +140,14 @@ def register_tables(parser) -> None:
         help="folder that gets scores.csv, differences.csv, and sts and snli as .md and .tex",
     )
     add_development_argument(parser)
-    add_notes_argument(parser)
+    parser.add_argument(
+        "--notes",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="FILE",
+        help="notes below the tables, as other stages write them (--table-notes)",
+    )
 
 
 def run_tables(args) -> None:

@@ -22,7 +22,7 @@ from functools import cached_property
 from pathlib import Path
 
 from bove.errors import BoveError
-from bove.files import atomic_write, open_bytes
+from bove.files import open_bytes, write_json
 from bove.text.conll import Sentence
 from bove.text.tokens import NUMBER, PUNCTUATION, character_class
 
@@ -178,10 +178,7 @@ class Vocabulary:
 
     def save(self, path: str | Path) -> None:
         """Write the vocabulary as JSON, one name per line."""
-        content = self._content() | {"coverage": self.coverage, "hash": self.hash}
-        with atomic_write(path) as stream:
-            json.dump(content, stream, ensure_ascii=False, indent=1)
-            stream.write("\n")
+        write_json(path, self._content() | {"coverage": self.coverage, "hash": self.hash})
 
     @classmethod
     def load(cls, path: str | Path) -> "Vocabulary":

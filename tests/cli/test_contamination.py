@@ -36,7 +36,7 @@ def test_what_is_shared_is_written_named_and_logged(tmp_path, capsys):
     page = (tmp_path / "out" / "contamination.md").read_text(encoding="utf-8")
     assert said.out == page
     assert "* TEST a-1: DEV (development) a-1, sides swapped" in page
-    assert "test a: 1 scored pairs stand in dev too" in said.err
+    assert "test a: 1 scored pairs are in dev too" in said.err
     assert (tmp_path / "out" / "contamination.csv").read_text(encoding="utf-8").split("\n")[1:] == [
         "pair,test,a,a-1,dev,a,a-1,true",
         "sentence,dev,a,a-1.2,treebank,,s9,",
@@ -51,7 +51,7 @@ def test_what_is_shared_is_written_named_and_logged(tmp_path, capsys):
     ("development", "again", "message"),
     [
         ("other", None, "--development other: no such data set; the pairs have dev, test"),
-        ("dev", "dev", "again.jsonl: data set 'dev' stands in another file already"),
+        ("dev", "dev", "again.jsonl: data set 'dev' is in another file too"),
     ],
 )
 def test_what_can_not_be_compared_is_told(tmp_path, capsys, development, again, message):

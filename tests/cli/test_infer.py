@@ -164,7 +164,7 @@ def test_shards_of_bags_that_do_not_belong_together_are_one_line(folder, tmp_pat
                 "--sentences",
                 "s",
             ],
-            "--shard is of inference from graphs",
+            "--shard cannot be used with --system word-vectors",
         ),
     ],
 )

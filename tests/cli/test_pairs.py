@@ -133,6 +133,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path, capsys, monkeypatch, change
         (STS, "--subset one D/a.txt D/a.gs --header", "datasets.sts.subsets.one.gold: its lines are those"),
         (SNLI, "--subset dev D/dev.jsonl --no-header", "datasets.snli.columns: 'sentence1' is a name"),
         (STS, "", "--subset is missing"),
+        (STS, "--dataset-file D/none.json", "--dataset-file describes the data set alone"),
         (SNLI, "--subset dev D/dev.jsonl --encoding utf-16", "datasets.snli.encoding: 'utf-16': unknown"),
     ],
 )

@@ -110,7 +110,7 @@ def test_no_threshold_is_below_1(treebank, tmp_path, name, capsys):
     assert f"{name} 0: must be at least 1" in capsys.readouterr().err and not (tmp_path / "v.json").exists()
 
 
-@pytest.mark.parametrize("missing", ["--columns", "--min-words", "--lookup"])
+@pytest.mark.parametrize("missing", ["--min-words", "--lookup"])
 def test_what_the_configuration_owns_has_no_default(treebank, tmp_path, missing, capsys):
     words = arguments(treebank, tmp_path / "v.json", "--columns gold")
     start = words.index(missing)

@@ -101,8 +101,8 @@ def test_a_shard_without_its_trees_is_refused(tmp_path):
     trees = [tree(*item) for item in slice_of(items, 1, 2)]
     header = gzip.decompress(paths[0].read_bytes()).decode().partition("\n\n")[0]
     for change, message in (
-        (trees[:-1], "ends where p-4 was due"),
-        ([*trees[:-1], Sentence("q")], "has the tree q where p-4 was due"),
+        (trees[:-1], "ends in the place of p-4"),
+        ([*trees[:-1], Sentence("q")], "has the tree q in the place of p-4"),
         ([*trees, Sentence("q")], "has the tree q after its last one"),
     ):
         damaged = tmp_path / "damaged"
@@ -115,7 +115,7 @@ def test_a_shard_without_its_trees_is_refused(tmp_path):
 
 def test_other_files_are_no_shards(tmp_path):
     (tmp_path / "plain").write_text("# bove = 1\n# sent_id = p-0\n1\ta\t_\tX\tX\t_\t0\troot\t_\t_\n\n")
-    refused("plain: no shard", [tmp_path / "plain"])
+    refused("plain: not a shard", [tmp_path / "plain"])
 
 
 @pytest.mark.parametrize("text", ["", "1", "0/2", "3/2", "-1/2", "1/2/3", "a/b", "1/ 2", "1/" + "9" * 5000])
