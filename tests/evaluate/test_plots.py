@@ -13,7 +13,6 @@ from matplotlib.text import Text
 
 from bove.evaluate import plots
 from bove.evaluate.comparisons import Panel
-from bove.evaluate.metrics import in_order
 from bove.evaluate.plot_tokens import Cloud, draw_tokens, projected
 from bove.evaluate.plots import MARKERS, PALETTE, Value, draw_results, figure_files, plot_style
 from bove.evaluate.results import Scores
@@ -49,38 +48,23 @@ def scores(gold, values, task="similarity"):
     )  # fmt: skip
 
 
-def groups(n=60):
-    rng = np.random.default_rng(1)
-    names = ("entailment", "neutral", "contradiction")
-    return {system: {name: rng.normal(size=n) for name in names} for system in SYSTEMS}
-
-
-def iterations(n=200):
-    rng = np.random.default_rng(2)
-    tokens, used = rng.integers(3, 30, n), rng.integers(2, 11, n)
-    return tokens, used, used == 10
-
-
-def spectra(n=8, r=20):
-    return {f"rel:{k}": 10.0 ** -np.arange(r, dtype=float) / (k + 1) for k in range(n)}
-
-
-def pairing(n=7):
-    rng = np.random.default_rng(3)
-    vectors = rng.normal(size=(n, 5)), rng.normal(size=(n + 1, 5))
-    words = [f"a{i}" for i in range(n)], [f"b{i}" for i in range(n + 1)]
-    clouds = [Cloud(f"{system}: STS 0.5", words, vectors) for system in SYSTEMS]
-    return "images-00001, gold 3\n  1: costs $5 and $6\n  2: free", clouds
-
-
+RNG = np.random.default_rng(1)
+LABELS = ("entailment", "neutral", "contradiction")
+GROUPS = {system: {name: RNG.normal(size=60) for name in LABELS} for system in SYSTEMS}
+TOKENS, USED = RNG.integers(3, 30, 200), RNG.integers(2, 11, 200)
+ITERATIONS = TOKENS, USED, USED == 10
+SPECTRA = {f"rel:{k}": 10.0 ** -np.arange(20.0) / (k + 1) for k in range(8)}
+VECTORS = RNG.normal(size=(7, 5)), RNG.normal(size=(8, 5))
+WORDS = [f"a{i}" for i in range(7)], [f"b{i}" for i in range(8)]
+CLOUDS = [Cloud(f"{system}: STS 0.5", WORDS, VECTORS) for system in SYSTEMS]
 FIGURES = {
     "ablations": (plots.draw_ablations, PANELS, ["less", "full", "more"], "full"),
     "training": (plots.draw_training, [curve("als"), curve("_$a$", scale=3)]),
     "results": (draw_results, [("STS (development)", ROWS)], SYSTEMS, "Pearson's correlation"),
-    "scores": (plots.draw_distributions, groups(), "entailment"),
-    "iterations": (plots.draw_iterations, {"STS": iterations(), "SNLI_": iterations(50)}, 10),
-    "relations": (plots.draw_spectra, spectra()),
-    "tokens": (draw_tokens, [pairing()]),
+    "scores": (plots.draw_distributions, GROUPS, "entailment"),
+    "iterations": (plots.draw_iterations, {"STS": ITERATIONS, "SNLI_": ITERATIONS}, 10),
+    "relations": (plots.draw_spectra, SPECTRA),
+    "tokens": (draw_tokens, [("images-00001, gold 3\n  1: costs $5 and $6\n  2: free", CLOUDS)]),
 }
 NAMED = {
     "ablations": {*VARIANTS, "STS", "mean of 2 subsets", "Pearson's correlation", "undefined"},
@@ -134,16 +118,10 @@ def test_two_processes_with_other_settings_draw_the_same_bytes_without_windows(t
 LONG = [f"variant {i} with one more change to its settings" for i in range(12)]
 DOZEN = Panel("STS (development)\nmean of 6 subsets", "Pearson's correlation",
               {name: 0.5 + 0.0001 * i for i, name in enumerate(LONG)})  # fmt: skip
-LARGE = {
-    **{f"ablations-{n}": (plots.draw_ablations, [DOZEN] * n, LONG, LONG[0]) for n in (1, 3, 7)},
-    **{
-        f"training-{n}-{scale}": (
-            plots.draw_training,
-            [curve(f"a long run with penalty number {i}", scale=1e6 * scale**i) for i in range(n)],
-        )
-        for n, scale in ((1, 10.0), (2, 1.001), (4, 10.0), (8, 1.001))
-    },
-}
+RUNS = [[curve(f"a long run with penalty number {i}", scale=1e6 * scale**i) for i in range(n)]
+        for n, scale in ((1, 10.0), (2, 1.001), (4, 10.0), (8, 1.001))]  # fmt: skip
+LARGE = {f"ablations-{n}": (plots.draw_ablations, [DOZEN] * n, LONG, LONG[0]) for n in (1, 3, 7)}
+LARGE |= {f"training-{len(runs)}": (plots.draw_training, runs) for runs in RUNS}
 
 
 @pytest.mark.parametrize("kind", [*(FIGURES.keys() - {"tokens"}), *LARGE])
@@ -290,12 +268,9 @@ def test_scores_are_grouped_by_ranges_of_gold_that_hold_both_ends(gold, names, s
 
 
 def test_labels_come_from_entailment_to_contradiction_and_others_after_them():
-    gold = ["odd", "contradiction", "entailment", None]
-    found = plots.by_gold(scores(gold, [1, 2, 3, 4], "entailment"))["bove"]
-    assert {name: group.tolist() for name, group in found.items()} == {
-        "entailment": [3], "contradiction": [2], "odd": [1]
-    }  # fmt: skip
-    assert list(found) == in_order(gold[:3])
+    found = plots.by_gold(scores(["odd", "contradiction", "entailment", None], [1, 2, 3, 4], "entailment"))
+    groups = [(name, group.tolist()) for name, group in found["bove"].items()]
+    assert groups == [("entailment", [3]), ("contradiction", [2]), ("odd", [1])]
 
 
 def test_quartiles_and_median_are_drawn_and_constant_scores_too():
@@ -311,22 +286,21 @@ def test_quartiles_and_median_are_drawn_and_constant_scores_too():
 
 
 def test_the_map_of_iterations_counts_every_sentence_and_marks_those_that_still_move():
-    tokens, used, moving = run = iterations()
-    axes = figure(plots.draw_iterations, {"STS": run}, 10).axes[0]
-    assert np.nansum(axes.collections[0].get_array()) == len(tokens)
+    axes = figure(plots.draw_iterations, {"STS": ITERATIONS}, 10).axes[0]
+    assert np.nansum(axes.collections[0].get_array()) == len(TOKENS)
     lines = {line.get_label(): line for line in axes.lines}
     means = lines["mean of a length"]
     for length, mean in zip(means.get_xdata(), means.get_ydata(), strict=True):
-        assert mean == pytest.approx(used[tokens == length].mean())
-    assert len(lines["vectors still moved at the end"].get_xdata()) == moving.sum() > 0
-    assert "iterations allowed" not in texts(plots.draw_iterations, {"STS": run}, 11)
-    assert "no sentences" in texts(plots.draw_iterations, {"STS": tuple(part[:0] for part in run)})
+        assert mean == pytest.approx(USED[length == TOKENS].mean())
+    assert len(lines["vectors still moved at the end"].get_xdata()) == (USED == 10).sum() > 0
+    assert "iterations allowed" not in texts(plots.draw_iterations, {"STS": ITERATIONS}, 11)
+    assert "no sentences" in texts(plots.draw_iterations, {"STS": tuple(part[:0] for part in ITERATIONS)})
 
 
 def test_relations_share_a_logarithmic_axis_and_zero_ones_are_named():
-    axes = figure(plots.draw_spectra, {**spectra(2), "none": np.zeros(20)}).axes
-    assert {panel.get_yscale() for panel in axes[:3]} == {"log"}
-    assert [text.get_text() for text in axes[2].texts] == ["all are 0"]
+    axes = figure(plots.draw_spectra, {**SPECTRA, "none": np.zeros(20)}).axes
+    assert {panel.get_yscale() for panel in axes[:9]} == {"log"}
+    assert [text.get_text() for text in axes[8].texts] == ["all are 0"]
     assert "all are 0" in texts(plots.draw_spectra, {"none": np.zeros(20)})
 
 
