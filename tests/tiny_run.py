@@ -1,13 +1,16 @@
 """A finished run of a few dozen sentences, as the workflow leaves it, with a random model."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from tiny_treebank import count_and_encode, tiny_sentences, write_treebank
 
+from bove.cli.main import main
 from bove.config.load import resolve, store
 from bove.factor.model import Model
 from bove.text.conll import Sentence
+from bove.text.pairs import Pair, write_pairs
 from bove.text.vectors import write_vectors
 from bove.text.vocabulary import Vocabulary
 
@@ -65,3 +68,40 @@ def make_model(folder: Path, seed: int, place: str = "model/model.safetensors") 
     )
     (folder / place).parent.mkdir(parents=True, exist_ok=True)
     model.save(folder / place)
+
+
+def infer(folder: Path, system: str, graphs: Path, output: Path, *more) -> None:
+    """Bags of graphs under the run's model, or of the sentences that `more` names as word vectors."""
+    files = f"--vocabulary {folder}/vocabulary.json --vectors {folder}/vectors.safetensors"
+    if system != "word-vectors":
+        files = f"--model {folder}/model/model.safetensors --graphs {graphs} --solver fixed-point"
+        files += " --iterations 30 --tolerance 0.001 --energy 0.99 --batch-tokens 4096"
+    words = f"infer --system {system} {files} --output {output}".split()
+    assert main([*words, *map(str, more)]) == 0
+
+
+def encode(folder: Path, sentences: Path, output: Path) -> Path:
+    """Graphs of sentences, with the run's vocabulary and vectors."""
+    files = f"--vocabulary {folder}/vocabulary.json --vectors {folder}/vectors.safetensors"
+    assert main(f"encode --sentences {sentences} {files} --output {output}".split()) == 0
+    return output
+
+
+def score(folder: Path, out: Path, pairs: list[Pair], trees: dict[str, Sentence], systems, *more) -> None:
+    """What the stages make of pairs: out/pairs, out/trees, bags named by system, out/report, out/scores.
+
+    Args:
+        trees: of the pairs' texts. more: options of `bove infer`.
+    """
+    with open(out / "pairs", "w", encoding="utf-8") as stream:
+        write_pairs(stream, pairs)
+    sides = [(pair, i, (pair.first, pair.second)[i - 1]) for pair in pairs if pair.scored for i in (1, 2)]
+    write_treebank(out / "trees", [replace(trees[text], id=f"{pair.id}.{i}") for pair, i, text in sides])
+    graphs = encode(folder, out / "trees", out / "g")
+    for system in systems:
+        report = [] if system == "word-vectors" else ["--report", out / "report"]
+        infer(folder, system, graphs, out / system, "--sentences", out / "trees", *report, *more)
+    bags = [f"{system}={out / system}" for system in systems]
+    assert (
+        main(["score", "--pairs", str(out / "pairs"), "--bags", *bags, "--output", str(out / "scores")]) == 0
+    )

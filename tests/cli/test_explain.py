@@ -3,13 +3,13 @@
 import json
 
 import pytest
-from tiny_run import CHASED, RANK, TURNED, make_run
+from tiny_run import CHASED, RANK, TURNED, make_run, score
 from tiny_treebank import tiny_sentences, write_treebank
 
 from bove.cli.main import main
 from bove.evaluate.results import read_scores
 from bove.text.conll import Sentence
-from bove.text.pairs import Pair, write_pairs
+from bove.text.pairs import Pair
 
 SYSTEMS = ["word-vectors", "properties-only", "bove"]
 STRANGE = Sentence("9", ("xyz", "boy"), ("XX", "NN"), (2, 0), ("what", "ROOT"))
@@ -41,40 +41,16 @@ def fails(folder, capsys, *words):
     return lines[0].removeprefix("bove explain: ")
 
 
-def stage_scores(folder, tmp_path, punctuation, task):
-    """What encode, infer and score make of the two trees as a pair."""
-    gold = 1.0 if task == "similarity" else "entailment"
-    pair = Pair("p", "d", "D", task, "a", "x", "y", gold, True)
-    with open(tmp_path / "pairs", "w", encoding="utf-8") as stream:
-        write_pairs(stream, [pair])
-    sides = [
-        Sentence(f"p.{i}", s.forms, s.tags, s.heads, s.relations) for i, s in enumerate((CHASED, TURNED), 1)
-    ]
-    write_treebank(tmp_path / "trees", sides)
-    vocabulary, vectors = f"--vocabulary {folder}/vocabulary.json", f"--vectors {folder}/vectors.safetensors"
-    assert not main(
-        f"encode --sentences {tmp_path}/trees {vocabulary} {vectors} --output {tmp_path}/g".split()
-    )
-    how = "--solver fixed-point --iterations 30 --tolerance 0.001 --energy 0.99 --batch-tokens 4096"
-    bags = []
-    for system in SYSTEMS:
-        files = f"--model {folder}/model/model.safetensors --graphs {tmp_path}/g {how}"
-        files = f"{vocabulary} {vectors}" if system == "word-vectors" else files
-        words = f"infer --system {system} {files} --sentences {tmp_path}/trees --output {tmp_path}/{system}"
-        assert not main(words.split() + ([] if punctuation else ["--no-punctuation"]))
-        bags.append(f"{system}={tmp_path}/{system}")
-    words = ["score", "--pairs", tmp_path / "pairs", "--bags", *bags, "--output", tmp_path / "scores"]
-    assert not main(list(map(str, words)))
-    return {name: float(values[0]) for name, values in read_scores(tmp_path / "scores").values.items()}
-
-
 @pytest.mark.parametrize("punctuation", [True, False])
 @pytest.mark.parametrize("key", ["sts", "snli_first_entails_second"])
 def test_scores_are_exactly_those_of_the_stages(folder, tmp_path, capsys, punctuation, key):
-    task = "similarity" if key == "sts" else "entailment"
-    scores = stage_scores(folder, tmp_path, punctuation, task)
-    capsys.readouterr()
+    task, gold = ("similarity", 1.0) if key == "sts" else ("entailment", "entailment")
     more = [] if punctuation else ["--no-punctuation"]
+    pair = Pair("p", "d", "D", task, "a", "x", "y", gold, True)
+    score(folder, tmp_path, [pair], {"x": CHASED, "y": TURNED}, SYSTEMS, *more)
+    values = read_scores(tmp_path / "scores").values
+    scores = {name: float(of_system[0]) for name, of_system in values.items()}
+    capsys.readouterr()
     content = explained(folder, capsys, "--conllu", folder / "two.conllu", *more)
     assert {name: system[key] for name, system in content["systems"].items()} == scores
     assert list(content["systems"]) == SYSTEMS

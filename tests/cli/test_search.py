@@ -1,17 +1,23 @@
-"""`bove search`: exactly the order of the entailment score, whatever the blocks."""
+"""`bove search` has exactly the order of the entailment score; with `bove index`, but for what is missed."""
 
 import csv
+import json
+import os
+import shutil
+import sys
 
 import numpy as np
 import pytest
-from tiny_run import CHASED, TURNED, make_run
+from tiny_run import CHASED, TURNED, encode, infer, make_run
 from tiny_treebank import tiny_sentences, write_treebank
 
-from bove.bags.store import Bags, BagWriter
+from bove.bags.store import Bags, BagWriter, write_bags
 from bove.cli.main import main
 from bove.embedder import Embedder
 from bove.evaluate.alignment import entailment_score
-from bove.evaluate.search import search
+from bove.evaluate.search import SIGNS_FROM, search
+
+# --- all bags
 
 
 @pytest.mark.parametrize("block", [1, 7, 10_000])
@@ -35,93 +41,231 @@ def folder(tmp_path_factory):
     """A tiny run, with the bags of its treebank and of two queries."""
     folder = make_run(tmp_path_factory.mktemp("search"))
     write_treebank(folder / "q.conllu", [CHASED, TURNED])
-    vocabulary = folder / "vocabulary.json"
-    assert not main(
-        f"encode --sentences {folder}/q.conllu --vocabulary {vocabulary} --output {folder}/qg".split()
-    )
-    how = "--solver fixed-point --iterations 30 --tolerance 0.001 --energy 0.99 --batch-tokens 4096"
-    model = folder / "model" / "model.safetensors"
-    for graphs, bags in ((folder / "graphs" / "train.safetensors", "b"), (folder / "qg", "qb")):
-        words = f"infer --system bove --model {model} --graphs {graphs} {how} --output {folder / bags}"
-        assert not main(words.split())
+    infer(folder, "bove", folder / "graphs" / "train.safetensors", folder / "b")
+    infer(folder, "bove", encode(folder, folder / "q.conllu", folder / "qg"), folder / "qb")
     return folder
 
 
-def found(folder, *more):
-    assert not main(["search", "--bags", str(folder / "b"), "--output", str(folder / "out.csv"), *more])
-    with open(folder / "out.csv", encoding="utf-8", newline="") as stream:
+def rows(*words, out):
+    out.unlink(missing_ok=True)
+    assert main(["search", "--output", str(out), *map(str, words)]) == 0
+    with open(out, encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
 
 
+def found(folder, *more):
+    return rows("--bags", folder / "b", *more, out=folder / "out.csv")
+
+
 def test_the_best_sentences_of_each_query_are_listed(folder):
-    rows = found(folder, "--query-bags", str(folder / "qb"), "--top", "4")
+    best = found(folder, "--query-bags", folder / "qb", "--top", 4)
     bags, queries = Bags.open(folder / "b"), Bags.open(folder / "qb")
     for query in ("1", "2"):
-        own = [row for row in rows if row["query"] == query]
+        own = [row for row in best if row["query"] == query]
         assert [row["rank"] for row in own] == ["1", "2", "3", "4"]
         want = {name: entailment_score(bags[name], queries[query]) for name in bags.ids}
-        best = sorted(want.values(), reverse=True)[:4]
-        np.testing.assert_allclose([float(row["score"]) for row in own], best, atol=1e-6)
+        scores = [float(row["score"]) for row in own]
+        np.testing.assert_allclose(scores, sorted(want.values(), reverse=True)[:4], atol=1e-6)
         assert all(want[row["sentence"]] == pytest.approx(float(row["score"]), abs=1e-6) for row in own)
     home = next(s.id for s in tiny_sentences() if s.forms == CHASED.forms)
-    assert rows[0]["sentence"] == home and rows[0]["score"] == "1.000000"
+    assert best[0]["sentence"] == home and best[0]["score"] == "1.000000"
 
 
-def test_trees_are_embedded_by_the_run(folder):
-    rows = found(folder, "--conllu", str(folder / "q.conllu"), "--run", str(folder))
-    assert rows == found(folder, "--query-bags", str(folder / "qb"))
-
-
-def test_text_is_parsed_and_embedded_by_the_run(folder, monkeypatch):
+def test_trees_and_text_are_embedded_by_the_run(folder, monkeypatch):
+    by_file = found(folder, "--query-bags", folder / "qb")
+    assert found(folder, "--conllu", folder / "q.conllu", "--run", folder) == by_file
     monkeypatch.setattr(Embedder, "parse", lambda self, texts: [CHASED, TURNED][: len(texts)])
-    rows = found(folder, "x", "y", "--run", str(folder))
-    assert {row["query"] for row in rows} == {"x", "y"}
-    by_file = found(folder, "--query-bags", str(folder / "qb"))
-    assert [row["sentence"] for row in rows] == [row["sentence"] for row in by_file]
+    by_text = found(folder, "x", "y", "--run", folder)
+    assert {row["query"] for row in by_text} == {"x", "y"}
+    assert [row["sentence"] for row in by_text] == [row["sentence"] for row in by_file]
 
 
 def test_sentences_that_are_alike_are_all_listed(tmp_path):
     with BagWriter(tmp_path / "b", ["a", "b", "c"], [1, 1], [0, 1, 0], 2, "bove", "h") as writer:
         writer.put(0, np.array([[1, 0]]))
         writer.put(1, np.array([[0, 1]]))
-    rows = found(tmp_path, "--query-bags", str(tmp_path / "b"), "--top", "2")
-    assert [row["sentence"] for row in rows if row["query"] == "a"] == ["a", "c"]
+    best = found(tmp_path, "--query-bags", tmp_path / "b", "--top", 2)
+    assert [row["sentence"] for row in best if row["query"] == "a"] == ["a", "c"]
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("", "give queries as text, or"),
-        ("x --query-bags q", "give queries as text, or"),
-        ("x", "give --run"),
-        ("--query-bags {qb} --top 0", "--top 0: must be at least 1"),
-        ("--query-bags {other}", "of model other, but"),
-        ("--query-bags {long}", "vectors of 3 dimensions, but"),
-    ],
-)
-def test_what_can_not_be_searched_is_one_line(folder, tmp_path, capsys, words, said):
-    for name, rank in (("other", 6), ("long", 3)):
-        with BagWriter(tmp_path / name, ["a"], [1], [0], rank, "bove", name) as writer:
-            writer.put(0, np.ones((1, rank)))
-    given = words.format(qb=folder / "qb", other=tmp_path / "other", long=tmp_path / "long")
+def one_line(capsys, *words):
+    """What a command that fails says in one line, after its log."""
     capsys.readouterr()
-    assert main(["search", "--bags", str(folder / "b"), *given.split()]) == 2
-    said_now = capsys.readouterr().err.strip()
-    assert said in said_now and "\n" not in said_now
+    assert main(list(map(str, words))) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    return said.err.strip().split("\n")[-1]
 
 
 @pytest.mark.parametrize("bad", ["--bags", "--query-bags"])
 def test_bags_with_values_that_are_not_finite_are_refused(tmp_path, capsys, bad):
     for name, value in (("good", 1.0), ("bad", 3.0)):
-        with BagWriter(tmp_path / name, ["a"], [1], [0], 2, "bove", "m") as writer:
-            writer.put(0, np.full((1, 2), value))
+        write_bags(tmp_path / name, {"a": np.full((1, 2), value)})
     content = (tmp_path / "bad").read_bytes()
     three, nan = np.full(2, 3, np.float32).tobytes(), np.full(2, np.nan, np.float32).tobytes()
     assert content.count(three) == 1
     (tmp_path / "bad").write_bytes(content.replace(three, nan))
     files = {"--bags": "good", "--query-bags": "good"} | {bad: "bad"}
-    words = [word for option, name in files.items() for word in (option, str(tmp_path / name))]
-    assert main(["search", *words]) == 2
-    said = capsys.readouterr()
-    said_of = f"{tmp_path / 'bad'}: the bag of sentence 'a' holds a value that is not finite"
-    assert said.out == "" and said_of in said.err
+    words = [word for option, name in files.items() for word in (option, tmp_path / name)]
+    said = one_line(capsys, "search", *words)
+    assert f"{tmp_path / 'bad'}: " in said and "holds a value that is not finite" in said
+
+
+# --- an index
+
+RANK = 12
+
+
+def write(path, seed, count, model="m" * 20, rank=RANK):
+    """Bags of 0 to 6 vectors, some of zeros alone, some twice under other names, some of the same vectors."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(0, 7, count)
+    lengths[:2] = (1, 0)
+    index = np.concatenate([np.arange(count), rng.integers(0, count, count // 4)])
+    ids = [f"{path.name}{s}" for s in range(len(index))]
+    with BagWriter(path, ids, lengths, index, rank, "bove", model) as writer:
+        bags = [rng.standard_normal((n, rank)).astype(np.float32) for n in lengths]
+        bags[0][:] = 0
+        for first, second in zip(*rng.integers(2, count, (2, count // 10)), strict=True):
+            if len(bags[first]) == len(bags[second]):
+                bags[second] = bags[first] * 3
+        for b, vectors in enumerate(bags):
+            writer.put(b, vectors)
+    return path
+
+
+@pytest.fixture(scope="module", params=[RANK, SIGNS_FROM])
+def files(request, tmp_path_factory):
+    """A collection and queries; the engine takes the signs alone of vectors of so many dimensions."""
+    folder = tmp_path_factory.mktemp("index")
+    return write(folder / "b", 1, 400, rank=request.param), write(folder / "q", 2, 12, rank=request.param)
+
+
+@pytest.fixture
+def index(files, tmp_path):
+    pytest.importorskip("qdrant_edge", reason="the engine of bove index is not installed")
+    assert main(["index", "--bags", str(files[0]), "--output", str(tmp_path / "index")]) == 0
+    return tmp_path / "index"
+
+
+@pytest.fixture
+def by(files, tmp_path):
+    """What the queries find in a collection or by an index."""
+    return lambda *more: rows("--query-bags", files[1], *more, out=tmp_path / "out.csv")
+
+
+def test_with_as_many_candidates_as_bags_the_answer_is_that_of_the_search_of_all(index, files, by):
+    for top in (1, 40):
+        everything = by("--bags", files[0], "--top", top)
+        assert len(everything) == 15 * top
+        assert by("--index", index, "--candidates", 400, "--top", top) == everything
+
+
+def test_with_few_candidates_scores_are_exact_and_most_is_found(index, files, by):
+    everything = by("--bags", files[0], "--top", 600)
+    exact = {(row["query"], row["sentence"]): row["score"] for row in everything}
+    least = {row["query"]: float(row["score"]) for row in by("--bags", files[0])}
+    best = by("--index", index, "--candidates", 200)
+    assert all(exact[row["query"], row["sentence"]] == row["score"] for row in best)
+    assert np.mean([float(row["score"]) >= least[row["query"]] for row in best]) > 0.9
+
+
+def test_an_index_that_lies_there_is_replaced_whole(index, files, by, tmp_path):
+    before = (index / "index.json").stat().st_ino
+    want = by("--index", index, "--candidates", 400)
+    assert main(["index", "--bags", str(files[0]), "--output", str(index)]) == 0
+    assert (index / "index.json").stat().st_ino != before
+    assert by("--index", index, "--candidates", 400) == want
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["index", "out.csv"]
+
+
+def test_index_and_bags_are_found_again_where_they_were_moved(files, by, tmp_path):
+    pytest.importorskip("qdrant_edge")
+    there, here = tmp_path / "there", tmp_path / "here"
+    there.mkdir()
+    shutil.copy(files[0], there / "b")
+    assert main(["index", "--bags", str(there / "b"), "--output", str(there / "i")]) == 0
+    want = by("--index", there / "i")
+    there.rename(here)
+    assert by("--index", here / "i") == want
+    os.utime(here / "b", (0, 0))  # another time, the same content
+    assert by("--index", here / "i") == want
+    (here / "b").rename(tmp_path / "b")
+    assert by("--index", here / "i", "--bags", tmp_path / "b") == want
+
+
+def test_an_index_of_other_bags_is_refused(index, files, tmp_path, capsys):
+    rank, words = Bags.open(files[0]).rank, ("search", "--index", index, "--query-bags")
+    other, foreign = write(tmp_path / "o", 3, 400, rank=rank), write(tmp_path / "f", 1, 400, "n" * 20, rank)
+    said = one_line(capsys, *words, files[1], "--bags", other)
+    assert f"made of other bags than {other}; build the index again" in said
+    said = one_line(capsys, *words, files[1], "--bags", foreign)
+    assert f"bags of model {'m' * 12}, but {foreign} is of {'n' * 12}" in said
+    assert "of model nnnnnnnnnnnn, but" in one_line(capsys, *words, foreign)
+
+
+def test_what_is_no_whole_index_is_one_line(index, files, tmp_path, capsys):
+    words, manifest = ("search", "--query-bags", files[1], "--index"), index / "index.json"
+    assert "no index, or a damaged one" in one_line(capsys, *words, tmp_path)
+    (index / "engine" / "edge_config.json").write_text("{", encoding="utf-8")
+    assert "build the index again" in one_line(capsys, *words, index)
+    shutil.rmtree(index / "engine")
+    assert "build the index again" in one_line(capsys, *words, index)
+    content = json.loads(manifest.read_text(encoding="utf-8"))
+    for name, value in (("bags", None), ("links", "many"), ("model_hash", 3)):
+        manifest.write_text(json.dumps(content | {name: value}), encoding="utf-8")
+        assert f"index.json has no '{name}'" in one_line(capsys, *words, index)
+    for text, said in (("[" * 100_000, "no index, or a damaged one"), ("{}", "no index that this version")):
+        manifest.write_text(text, encoding="utf-8")
+        assert said in one_line(capsys, *words, index)
+
+
+def test_what_cannot_be_an_index_leaves_nothing(files, tmp_path, capsys, monkeypatch):
+    pytest.importorskip("qdrant_edge")
+    words = ("index", "--bags", files[0], "--output")
+    assert "cannot use it" in one_line(capsys, *words, tmp_path / "i", "--links", 10**20)
+    with BagWriter(tmp_path / "bad", ["a"], [1], [0], 2, "bove", "m") as writer:
+        writer.put(0, np.array([[np.nan, 1]]))
+    bad = one_line(capsys, "index", "--bags", tmp_path / "bad", "--output", tmp_path / "i")
+    assert "holds a value that is not finite" in bad
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes").write_text("x", encoding="utf-8")
+    assert "something else; choose another name" in one_line(capsys, *words, tmp_path / "mine")
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes"]
+    monkeypatch.setitem(sys.modules, "qdrant_edge", None)
+    said = one_line(capsys, *words, tmp_path / "i")
+    assert said == "bove index: needs qdrant_edge; install it with: pip install 'bove[search]'"
+    assert {path.name for path in tmp_path.iterdir()} == {"bad", "mine"}
+
+
+def test_bags_that_are_all_empty_are_an_index_too(files, by, tmp_path):
+    pytest.importorskip("qdrant_edge")
+    with BagWriter(tmp_path / "e", ["a", "b"], [0, 0], [0, 1], Bags.open(files[0]).rank, "bove", "m" * 20):
+        pass
+    assert main(["index", "--bags", str(tmp_path / "e"), "--output", str(tmp_path / "i")]) == 0
+    assert by("--index", tmp_path / "i") == by("--bags", tmp_path / "e")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("search --bags {b}", "give queries as text, or"),
+        ("search --bags {b} x --query-bags q", "give queries as text, or"),
+        ("search --bags {b} x", "give --run"),
+        ("search --bags {b} --query-bags {q} --top 0", "--top 0: must be at least 1"),
+        ("search --bags {b} --query-bags {other}", "of model other, but"),
+        ("search --bags {b} --query-bags {long}", "vectors of 3 dimensions, but"),
+        ("search --query-bags {q}", "give the collection with --bags, or its --index"),
+        ("search --query-bags {q} --bags {b} --candidates 5", "--candidates is for --index alone"),
+        ("search --query-bags {q} --index {b} --candidates 0", "--candidates 0: must be at least 1"),
+        ("index --bags {b} --output {i} --links 1", "--links 1: must be at least 2"),
+        ("index --bags {b} --output {i} --breadth 0", "--breadth 0: must be at least 1"),
+    ],
+)
+def test_what_cannot_be_searched_is_one_line(folder, tmp_path, capsys, words, said):
+    for name, rank in (("other", 6), ("long", 3)):
+        with BagWriter(tmp_path / name, ["a"], [1], [0], rank, "bove", name) as writer:
+            writer.put(0, np.ones((1, rank)))
+    names = {"b": folder / "b", "q": folder / "qb", "i": tmp_path / "i"}
+    given = words.format(other=tmp_path / "other", long=tmp_path / "long", **names)
+    assert said in one_line(capsys, *given.split())

@@ -1,15 +1,13 @@
-"""`bove figures`, `bove overview` and `bove pages` from the files of a small run, and what they refuse."""
+"""`bove figures` from the files of a small run, and what it refuses."""
 
 import csv
-import json
 
 import pytest
-from tiny_run import CHASED, TURNED, make_run
-from tiny_treebank import write_treebank
+from tiny_run import CHASED, TURNED, infer, make_run, score
 
 from bove.cli.main import main
 from bove.text.conll import Sentence
-from bove.text.pairs import Pair, write_pairs
+from bove.text.pairs import Pair
 
 SYSTEMS = ("word-vectors", "bove")
 PAIRS = [
@@ -19,8 +17,7 @@ PAIRS = [
     Pair("b-00001", "sts", "STS", "similarity", "b", "y", "x", 3.0, True),
     Pair("b-00002", "sts", "STS", "similarity", "b", "y", "z", None, False),
 ]
-NOTHING = Sentence("none")
-TREES = {"x": CHASED, "y": TURNED, "z": NOTHING}
+TREES = {"x": CHASED, "y": TURNED, "z": Sentence("none")}
 DIFFERENCES = (
     "task,dataset,subset,metric,system,against,difference,low,high,p_value,p_adjusted\n"
     "similarity,sts,a,pearson,bove,word-vectors,0.1,0.05,0.2,0.001,0.04\n"
@@ -39,29 +36,10 @@ RESULTS = (
 def folder(tmp_path_factory):
     """The run's files for one data set of five pairs, one of them with an empty sentence."""
     folder = make_run(tmp_path_factory.mktemp("figures"))
-    with open(folder / "pairs", "w", encoding="utf-8") as stream:
-        write_pairs(stream, PAIRS)
-    trees = [
-        Sentence(f"{p.id}.{i}", t.forms, t.tags, t.heads, t.relations)
-        for p in PAIRS
-        if p.scored
-        for i, t in enumerate((TREES[p.first], TREES[p.second]), 1)
-    ]
-    write_treebank(folder / "trees", trees)
-    words = f"--vocabulary {folder}/vocabulary.json --vectors {folder}/vectors.safetensors"
-    assert not main(f"encode --sentences {folder}/trees {words} --output {folder}/g".split())
-    how = "--solver fixed-point --iterations 30 --tolerance 0.001 --energy 0.99 --batch-tokens 4096"
-    for punctuation in ("", "-bare"):
-        for system in SYSTEMS:
-            more = (
-                f"--model {folder}/model/model.safetensors --graphs {folder}/g {how} --report {folder}/report"
-            )
-            more = words if system == "word-vectors" else more
-            output = f"--sentences {folder}/trees --output {folder}/{system}{punctuation}"
-            switches = ["--no-punctuation"] if punctuation else []
-            assert not main(f"infer --system {system} {more} {output}".split() + switches)
-    bags = " ".join(f"{system}={folder}/{system}" for system in SYSTEMS)
-    assert not main(f"score --pairs {folder}/pairs --bags {bags} --output {folder}/scores".split())
+    score(folder, folder, PAIRS, TREES, SYSTEMS)
+    for system in SYSTEMS:
+        more = ["--sentences", folder / "trees", "--no-punctuation"]
+        infer(folder, system, folder / "g", folder / f"{system}-bare", *more)
     (folder / "results.csv").write_text(RESULTS, encoding="utf-8")
     (folder / "differences.csv").write_text(DIFFERENCES, encoding="utf-8")
     return folder
@@ -178,62 +156,3 @@ def test_the_table_of_relations_agrees_with_the_model(folder, tmp_path):
     for row in rows:
         assert 1 <= float(row["effective_rank"]) <= 6
         assert 1 <= int(row["for_0.9_of_energy"]) <= int(row["for_0.99_of_energy"]) <= 6
-
-
-ACCURACY = {
-    "accuracy": {"tags": 0.9831, "UAS": 0.96489, "LAS": 0.95},
-    "accuracy_without_punctuation": {"tags": 0.98, "UAS": 0.966, "LAS": None},
-    "tokens": 4899,
-    "tokens_without_punctuation": 4427,
-    "sentences": {"read": 450, "used": 449},
-    "sentences_cut": 0,
-    "arcs_with_known_labels": 1.0,
-}
-
-
-def overview(folder, output, *more):
-    words = f"--vocabulary {folder}/vocabulary.json --data {folder}/pairs {folder}/trees --output {output}"
-    return main(["overview", *words.split(), *map(str, more)])
-
-
-def cells(markdown, start):
-    """The cells of the table row that starts so."""
-    [line] = [line for line in markdown.split("\n") if line.startswith(f"| {start}")]
-    return [cell.strip() for cell in line.strip("|").split("|")]
-
-
-def test_the_overview_counts_what_is_there(folder, tmp_path):
-    (tmp_path / "accuracy").write_text(json.dumps(ACCURACY), encoding="utf-8")
-    graphs = folder / "graphs" / "train.safetensors"
-    assert overview(folder, tmp_path, "--graphs", graphs, "--accuracy", tmp_path / "accuracy") == 0
-    data = (tmp_path / "data.md").read_text(encoding="utf-8")
-    assert cells(data, "sentences that")[1] == "45"
-    rows = [row for row in map(str.strip, data.split("\n")) if row.startswith("| STS")]
-    first, second = ([cell.strip() for cell in row.strip("|").split("|")] for row in rows)
-    assert first == ["STS", "a", "similarity", "1.5 to 5, mean 3.00", "3", "3", "6", "5.0", "6"]
-    assert second == ["STS", "b", "similarity", "3 to 3, mean 3.00", "2", "1", "2", "6.0", "6"]
-    assert "1 of them has no tokens" in data
-    parser = (tmp_path / "parser.md").read_text(encoding="utf-8")
-    assert cells(parser, "all tokens")[1:] == ["4,899", "98.31%", "96.49%", "95.00%"]
-    assert cells(parser, "without")[1:] == ["4,427", "98.00%", "96.60%", "-"]
-
-
-def test_the_overview_refuses_trees_of_other_pairs_and_what_is_no_accuracy(folder, tmp_path, capsys):
-    (tmp_path / "accuracy").write_text("{}", encoding="utf-8")
-    assert overview(folder, tmp_path / "out", "--accuracy", tmp_path / "accuracy") == 2
-    (tmp_path / "none").write_text("", encoding="utf-8")
-    assert overview(folder, tmp_path / "out", "--data", folder / "pairs", tmp_path / "none") == 2
-    said = capsys.readouterr().err
-    assert "no report of `bove evaluate-parser`" in said and "has no sentence 'a-00001.1'" in said
-    assert not (tmp_path / "out").exists()
-
-
-def test_pages_have_the_names_of_their_tables_and_no_two_the_same(tmp_path, capsys):
-    for part in ("a", "b"):
-        (tmp_path / part).mkdir()
-        (tmp_path / part / "sts.md").write_text("# STS\n\n| x |\n| --- |\n| 1 |\n", encoding="utf-8")
-    pages = ["pages", "--output", str(tmp_path / "out"), "--markdown", str(tmp_path / "a" / "sts.md")]
-    assert main([*pages, str(tmp_path / "b" / "sts.md")]) == 2
-    assert "gives sts.html too" in capsys.readouterr().err
-    assert main(pages) == 0
-    assert "<td>1</td>" in (tmp_path / "out" / "sts.html").read_text(encoding="utf-8")
