@@ -1,8 +1,18 @@
 """Random corpora, as GraphCorpus and as the dense cells of the oracle."""
 
 import numpy as np
+from hypothesis import strategies as st
 
 from bove.factor.graphs import GraphCorpus
+from bove.factor.parallel import Batch, make_batches
+
+# a generator, sentence lengths, c and d, for `make_corpus`
+corpora = st.tuples(
+    st.integers(0, 2**32 - 1).map(np.random.default_rng),
+    st.lists(st.integers(0, 9), min_size=1, max_size=6).filter(any),
+    st.integers(1, 7),
+    st.integers(1, 4),
+)
 
 
 def make_corpus(rng, lengths, c=7, d=3, arcs_per_token=1.5):
@@ -41,3 +51,16 @@ def make_corpus(rng, lengths, c=7, d=3, arcs_per_token=1.5):
 def split(E, corpus):
     """Token vectors as one array a graph."""
     return np.split(E, corpus.token_offsets[1:-1])
+
+
+def batches_of(corpus, dtype=np.float64) -> list[Batch]:
+    """Small batches, so that there are several."""
+    return list(make_batches(corpus, 12, dtype))
+
+
+def point(made, r):
+    """Of a draw from `corpora`: the corpus, its dense cells, and random P, R and E of rank r."""
+    rng, lengths, c, d = made
+    corpus, dense = make_corpus(rng, lengths, c, d)
+    P, R, E = (rng.standard_normal(shape) for shape in ((c, r), (d, r, r), (corpus.n_tokens, r)))
+    return corpus, dense, P, R, E

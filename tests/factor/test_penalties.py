@@ -5,16 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import reference
-from corpora import make_corpus, split
+import test_als
+from corpora import batches_of, corpora, make_corpus, point, split
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
 
 from bove.errors import BoveError
-from bove.factor.als import AlsTrainer, initial_properties, initial_state
 from bove.factor.model import compress
 from bove.factor.objective import objective
-from bove.factor.parallel import Workers, make_batches
+from bove.factor.parallel import Workers
 from bove.factor.penalties import (
     largest_eigenvalue,
     p_step_l1,
@@ -23,26 +22,12 @@ from bove.factor.penalties import (
     r_step_shrink,
     value,
 )
-from bove.factor.settings import AlsSettings, ModelSettings, own_fields
+from bove.factor.settings import ModelSettings, own_fields
 
-corpora = st.builds(
-    lambda seed, lengths, c, d: (np.random.default_rng(seed), lengths, c, d),
-    st.integers(0, 2**32 - 1),
-    st.lists(st.integers(0, 9), min_size=1, max_size=6).filter(any),
-    st.integers(1, 7),
-    st.integers(1, 4),
+SETTINGS = replace(
+    test_als.SETTINGS, max_rounds=5, tolerance=-np.inf, restart_every=3, r_tolerance=1e-6, r_iterations=3000
 )
-SETTINGS = AlsSettings(
-    alpha=2.0, lambda_P=0.5, lambda_R=0.3, lambda_E=0.4, max_rounds=5, tolerance=-np.inf, restart_every=3,
-    restart_iterations=5, e_step="averaged", e_tolerance=1e-6, e_energy=1.0, r_tolerance=1e-6,
-    r_iterations=3000, batch_tokens=12,
-)  # fmt: skip
 PENALTIES = {X: own_fields(ModelSettings)[f"penalty_{X}"].metadata["rules"]["enum"] for X in "PR"}
-GROUPS = {"words": slice(0, 4), "tags": slice(4, 7)}
-
-
-def batches_of(corpus, dtype=np.float64):
-    return list(make_batches(corpus, 12, dtype))
 
 
 def solve_r(corpus, E, strength, kind, R0=None, tolerance=1e-7, limit=20000):
@@ -82,10 +67,8 @@ def test_a_proximal_operator_minimises_what_it_is_said_to(seed, r, strength):
 @given(corpora, st.integers(1, 5), st.floats(0.01, 20))
 @settings(max_examples=25, deadline=None)
 def test_l1_rows_of_p_meet_the_optimality_conditions_and_frozen_rows_stay(made, r, lambda_P):
-    rng, lengths, c, d = made
-    corpus, _ = make_corpus(rng, lengths, c, d)
-    E, P = rng.standard_normal((corpus.n_tokens, r)), rng.standard_normal((c, r))
-    frozen = rng.random(c) < 0.4
+    corpus, _, P, _, E = point(made, r)
+    frozen = np.arange(len(P)) % 3 == 1
     WE, (got, iterations, residual) = solve_p(corpus, E, lambda_P, P, frozen)
     np.testing.assert_array_equal(got[frozen], P[frozen])
     gradient = 2 * (got @ (E.T @ E) - WE)
@@ -95,27 +78,10 @@ def test_l1_rows_of_p_meet_the_optimality_conditions_and_frozen_rows_stay(made, 
     assert (np.abs(off) <= slack)[~frozen].all()
 
 
-def test_l1_for_p_gives_what_coordinate_descent_gives():
-    rng = np.random.default_rng(1)
-    corpus, _ = make_corpus(rng, [4, 6, 5], c=5)
-    E = rng.standard_normal((15, 4))
-    WE, (got, _, _) = solve_p(corpus, E, 3.0, np.zeros((5, 4)), np.zeros(5, bool))
-    G, want = E.T @ E, np.zeros((5, 4))
-    for _ in range(500):
-        for j in range(4):
-            rest = WE[:, j] - want @ G[:, j] + want[:, j] * G[j, j]
-            want[:, j] = np.sign(rest) * np.maximum(np.abs(rest) - 1.5, 0) / G[j, j]
-    assert (want == 0).any() and want.any()
-    np.testing.assert_allclose(got, want, atol=1e-3)
-    np.testing.assert_array_equal(got == 0, want == 0)
-
-
 @given(corpora, st.integers(1, 5), st.floats(0.01, 3))
 @settings(max_examples=25, deadline=None)
 def test_l1_and_nuclear_relations_meet_the_optimality_conditions(made, r, strength):
-    rng, lengths, c, d = made
-    corpus, _ = make_corpus(rng, lengths, c, d)
-    E = rng.standard_normal((corpus.n_tokens, r))
+    corpus, _, _, _, E = point(made, r)
     for kind in ("l1", "nuclear"):
         got = solve_r(corpus, E, strength, kind, tolerance=1e-6)
         assert got.residual <= 1e-6
@@ -133,31 +99,6 @@ def test_l1_and_nuclear_relations_meet_the_optimality_conditions(made, r, streng
                 # what lies in R's own column or row space is U Vᵀ and nothing else
                 assert np.linalg.norm(U[:, :q].T @ beside) <= 2 * slack / strength
                 assert np.linalg.norm(beside @ V[:q].T) <= 2 * slack / strength
-
-
-def test_l1_relations_cost_what_a_general_optimiser_finds():
-    rng = np.random.default_rng(2)
-    corpus, _ = make_corpus(rng, [4, 3, 6], d=1)
-    E = rng.standard_normal((13, 3))
-    got, A = solve_r(corpus, E, 1.2, "l1"), np.zeros((9, 9))
-    for e in split(E, corpus):
-        A += np.kron(e.T @ e, e.T @ e)
-
-    def cost(parts):  # the positive and the negative part of R
-        x = parts[:9] - parts[9:]
-        slope = A @ x - got.B[0].ravel()
-        return x @ (slope - got.B[0].ravel()) / 2 + 1.2 * parts.sum(), np.concatenate(
-            [slope + 1.2, 1.2 - slope]
-        )
-
-    found = minimize(
-        cost, np.zeros(18), jac=True, bounds=[(0, None)] * 18, method="L-BFGS-B",
-        options={"ftol": 1e-15, "gtol": 1e-10, "maxiter": 5000},
-    )  # fmt: skip
-    x = got.R[0].ravel()
-    mine, _ = cost(np.concatenate([np.maximum(x, 0), np.maximum(-x, 0)]))
-    assert (x == 0).any() and x.any()
-    assert mine == pytest.approx(found.fun, rel=1e-8)
 
 
 def test_nuclear_relations_of_one_orthonormal_graph_are_the_thresholded_right_hand_side():
@@ -180,10 +121,8 @@ def test_nuclear_relations_of_one_orthonormal_graph_are_the_thresholded_right_ha
 @given(corpora, st.integers(1, 5), st.floats(0.01, 9), st.integers(1, 12))
 @settings(max_examples=25, deadline=None)
 def test_no_step_raises_the_objective_however_early_it_stops(made, r, penalty, limit):
-    rng, lengths, c, d = made
-    corpus, dense = make_corpus(rng, lengths, c, d)
-    E, P = rng.standard_normal((corpus.n_tokens, r)), rng.standard_normal((c, r))
-    R0, alpha, parts = rng.standard_normal((d, r, r)), 1.7, split(E, corpus)
+    corpus, dense, P, R0, E = point(made, r)
+    alpha, parts = 1.7, split(E, corpus)
 
     def loss(P, R, kind):
         bare = reference.objective(dense, P, R, parts, alpha, 0, 0, 0)
@@ -192,7 +131,7 @@ def test_no_step_raises_the_objective_however_early_it_stops(made, r, penalty, l
     for kind in ("l1", "nuclear"):
         R = solve_r(corpus, E, penalty / (2 * alpha), kind, R0=R0, limit=limit).R
         assert loss(P, R, kind) <= loss(P, R0, kind) * (1 + 1e-9)
-    new = solve_p(corpus, E, penalty, P, np.zeros(c, bool))[1][0]
+    new = solve_p(corpus, E, penalty, P, np.zeros(len(P), bool))[1][0]
     assert loss(new, R0, "l1") <= loss(P, R0, "l1") * (1 + 1e-9)
 
 
@@ -212,9 +151,7 @@ def test_a_solved_problem_is_left_as_it_is_and_a_relation_without_arcs_is_zero()
 @given(corpora, st.integers(1, 6), st.booleans())
 @settings(max_examples=30, deadline=None)
 def test_the_bound_is_above_the_largest_eigenvalue_and_near_it(made, r, flat):
-    rng, lengths, c, d = made
-    corpus, _ = make_corpus(rng, lengths, c, d)
-    E = rng.standard_normal((corpus.n_tokens, r))
+    corpus, _, _, _, E = point(made, r)
     E = E * np.array([1, *[1e-3] * (r - 1)]) if flat else E
     A = sum(np.kron(e.T @ e, e.T @ e) for e in split(E, corpus))
     largest = np.linalg.eigvalsh(A)[-1]
@@ -223,34 +160,22 @@ def test_the_bound_is_above_the_largest_eigenvalue_and_near_it(made, r, flat):
     assert largest <= bound <= 1.5 * largest
 
 
-def start(dtype=np.float64, r=4):
-    rng = np.random.default_rng(1)
-    corpus, dense = make_corpus(rng, [3, 8, 1, 0, 8, 5, 20])
-    frozen = np.arange(7) < 2
-    P = initial_properties(7, rng.standard_normal((2, r)).astype(dtype), frozen, 1, dtype)
-    return corpus, dense, frozen, initial_state(corpus, P)
-
-
 def train(dtype=np.float64, threads=1, **changes):
-    corpus, dense, frozen, state = start(dtype)
-    chosen = replace(SETTINGS, **changes)
-    for state in AlsTrainer(corpus, frozen, GROUPS, chosen, threads).rounds(state):
-        pass
-    return corpus, dense, chosen, state
+    """A corpus, its dense cells and where training on it ends."""
+    return test_als.train(replace(SETTINGS, **changes), threads, dtype=dtype)
 
 
 @pytest.mark.parametrize("penalty_P", PENALTIES["P"])
 @pytest.mark.parametrize("penalty_R", PENALTIES["R"])
 def test_training_logs_the_loss_of_its_penalties_by_term(penalty_P, penalty_R):
-    corpus, dense, s, state = train(penalty_P=penalty_P, penalty_R=penalty_R)
-    row, parts = state.log[-1], split(state.E, corpus)
-    charged = 0.3 * value(state.R, penalty_R), 0.5 * value(state.P, penalty_P)
+    corpus, dense, state = train(penalty_P=penalty_P, penalty_R=penalty_R)
+    row, parts, s = state.log[-1], split(state.E, corpus), SETTINGS
+    charged = s.lambda_R * value(state.R, penalty_R), s.lambda_P * value(state.P, penalty_P)
     bare = reference.objective(dense, state.P, state.R, parts, s.alpha, 0, 0, s.lambda_E)
     assert row["lambda_R"] == pytest.approx(charged[0]) and row["lambda_P"] == pytest.approx(charged[1])
     assert row["total"] == pytest.approx(bare + sum(charged), rel=1e-6)
-    terms = [x for name, x in row.items() if name.startswith(("words", "tags", "relation:", "lambda_"))]
-    assert row["total"] == pytest.approx(sum(terms))
-    again = objective(corpus, state.P, state.R, state.E, GROUPS, s)
+    chosen = replace(s, penalty_P=penalty_P, penalty_R=penalty_R)
+    again = objective(corpus, state.P, state.R, state.E, test_als.GROUPS, chosen)
     assert again["total"] == pytest.approx(row["total"], rel=1e-9)
     assert row["total"] < state.log[0]["total"]
     assert 0 < row["r_iterations"] < s.r_iterations and row["r_residual"] <= 1e-6
@@ -261,7 +186,7 @@ def test_training_logs_the_loss_of_its_penalties_by_term(penalty_P, penalty_R):
 @pytest.mark.parametrize("kind", ["nuclear", "nuclear-shrink"])
 def test_nuclear_gives_exact_low_rank_which_compressing_at_energy_one_keeps(kind, dtype):
     lambda_R = {"nuclear": 2.0, "nuclear-shrink": 1.0}[kind]
-    R = train(dtype, penalty_R=kind, lambda_R=lambda_R, r_tolerance=1e-3)[3].R
+    R = train(dtype, penalty_R=kind, lambda_R=lambda_R, r_tolerance=1e-3)[2].R
     exact = np.linalg.svd(R.astype(np.float64), compute_uv=False)
     ranks = (exact > 1e-5 * exact[:, :1]).sum(axis=1)  # a gap: the rest is rounding
     assert (exact[exact <= 1e-5 * exact.max()] <= 10 * np.finfo(dtype).eps * exact.max()).all()
@@ -272,7 +197,7 @@ def test_nuclear_gives_exact_low_rank_which_compressing_at_energy_one_keeps(kind
 
 
 def test_l1_gives_exact_zeros_in_both_factors():
-    state = train(np.float32, penalty_P="l1", penalty_R="l1", lambda_P=1.5, lambda_R=1.0)[3]
+    state = train(np.float32, penalty_P="l1", penalty_R="l1", lambda_P=1.5, lambda_R=1.0)[2]
     free = state.P[2:]
     assert 0 < np.count_nonzero(free) < 0.9 * free.size
     assert 0 < np.count_nonzero(state.R) < 0.9 * state.R.size
@@ -280,9 +205,9 @@ def test_l1_gives_exact_zeros_in_both_factors():
 
 @pytest.mark.parametrize("kind", ["l1", "nuclear", "nuclear-shrink"])
 def test_the_number_of_threads_and_a_switched_off_alpha_make_no_difference(kind):
-    one, two = (train(np.float32, n, penalty_P="l1", penalty_R=kind, r_tolerance=1e-3)[3] for n in (1, 2))
+    one, two = (train(np.float32, n, penalty_P="l1", penalty_R=kind, r_tolerance=1e-3)[2] for n in (1, 2))
     assert one.P.tobytes() == two.P.tobytes() and one.R.tobytes() == two.R.tobytes()
-    assert not train(alpha=0.0, penalty_R=kind)[3].R.any()
+    assert not train(alpha=0.0, penalty_R=kind)[2].R.any()
 
 
 def test_a_loss_that_is_no_number_ends_training_with_a_sentence():
