@@ -1,4 +1,8 @@
-"""Opening files by content and writing them whole or not at all."""
+"""Files: opened by content, read by lines, rows or objects, and written whole or not at all.
+
+Text is UTF-8, whose lines end at "\\n" or "\\r\\n" alone. What is written goes to a temporary file beside its
+place, which is renamed at the end, so that nobody ever finds half of it.
+"""
 
 import csv
 import gzip
@@ -13,22 +17,23 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from uuid import uuid4
 
 from bove.errors import BoveError
 
-# Text as UTF-8, which has no place for half a surrogate pair.
-#
-# JSON and YAML can escape one, and Python makes one of each byte of a command line or a file's name that is
-# not
-# UTF-8.
-
+GZIP_MAGIC = b"\x1f\x8b"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_UMASK = os.umask(0)
+os.umask(_UMASK)
 _AROUND = 20  # characters to either side that a message shows
 
 
 def encoded(text: str, where: str = "") -> bytes:
-    """The bytes of a text.
+    """The bytes of a text in UTF-8.
+
+    JSON and YAML can escape half a surrogate pair, and Python makes one of each byte of a command line or a
+    file's name that is not UTF-8; no file of text can hold it.
 
     Args:
         text: any.
@@ -50,14 +55,6 @@ def refusal(error: UnicodeEncodeError, where: str = "") -> BoveError:
     return BoveError(
         f"{where}half a surrogate pair in {shown!r}, which is no text in UTF-8; repair what it comes from"
     )
-
-
-# Opening files by content and writing them whole or not at all.
-
-GZIP_MAGIC = b"\x1f\x8b"
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-_UMASK = os.umask(0)
-os.umask(_UMASK)
 
 
 @contextmanager
@@ -94,16 +91,11 @@ def _unreadable(path: Path, error: OSError | ValueError) -> BoveError:
         return BoveError(f"{path}: is a folder; name a file inside it")
     if isinstance(error, PermissionError):
         return BoveError(f"{path}: may not be read; check its permissions")
-    return BoveError(f"{_shown(path)}: cannot be read ({_reason(error)}); check the path")
+    return BoveError(f"{path}: cannot be read ({_reason(error)}); check the path")
 
 
 def _reason(error: OSError | ValueError) -> str:
     return getattr(error, "strerror", None) or str(error)
-
-
-def _shown(path: Path) -> str:
-    text = str(path)
-    return text if text.isprintable() else repr(text)
 
 
 def check_file(path: str | Path) -> None:
@@ -217,7 +209,9 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     # named before it is made, so that whenever a signal comes, it is known what is to go
     made = path.parent / f".{path.name}.{uuid4().hex[:12]}.tmp"
     try:
-        _make(made, path)
+        with _writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            made.touch(mode=0o600, exist_ok=False)
         try:
             yield made
             made.chmod(0o666 & ~_UMASK)
@@ -230,13 +224,12 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         raise
 
 
-def _make(made: Path, path: Path) -> None:
-    """An empty file, and its folder."""
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        made.touch(mode=0o600, exist_ok=False)
-    except (OSError, ValueError) as e:
-        raise BoveError(f"{_shown(path)}: cannot be written ({_reason(e)}); choose another folder") from e
+        yield
+    except (OSError, ValueError) as e:  # ValueError: a NUL in the name
+        raise BoveError(f"{path}: cannot be written ({_reason(e)}); choose another folder") from e
 
 
 def check_target(path: str | Path) -> None:
@@ -264,40 +257,26 @@ def atomic_folder(path: str | Path, replaceable: str) -> Iterator[Path]:
     """
     path = Path(path)
     place = path.parent / f".{path.name}.{uuid4().hex[:12]}.tmp"
+    new, old = place / "new", place / "old"
     try:
-        _make_folder(place / "new", path, replaceable)
-        yield place / "new"
-        _put(place / "new", path, place / "old")
+        with _writing(path):
+            sound = path.is_dir() and ((path / replaceable).is_file() or not any(path.iterdir()))
+            if path.exists() and not sound:
+                raise BoveError(f"{path}: is there already and something else; choose another name")
+            new.mkdir(parents=True)
+        yield new
+        try:
+            if path.exists():
+                path.replace(old)
+            new.replace(path)
+        except BaseException:
+            if old.exists():
+                old.replace(path)
+            raise
     except OSError as e:
-        raise BoveError(f"{_shown(path)}: cannot be written ({_reason(e)}); choose another folder") from e
+        raise BoveError(f"{path}: cannot be written ({_reason(e)}); choose another folder") from e
     finally:
         shutil.rmtree(place, ignore_errors=True)
-
-
-def _make_folder(made: Path, path: Path, replaceable: str) -> None:
-    """An empty folder, if it may take the place of what lies at the path."""
-    try:
-        if path.exists() and not _may_go(path, replaceable):
-            raise BoveError(f"{path}: is there already and something else; choose another name")
-        made.mkdir(parents=True)
-    except (OSError, ValueError) as e:
-        raise BoveError(f"{_shown(path)}: cannot be written ({_reason(e)}); choose another folder") from e
-
-
-def _put(made: Path, path: Path, old: Path) -> None:
-    """Move a folder to its place; what lies there is moved away, and back if that fails or is stopped."""
-    try:
-        if path.exists():
-            path.replace(old)
-        made.replace(path)
-    except BaseException:
-        if old.exists() and not path.exists():
-            old.replace(path)
-        raise
-
-
-def _may_go(path: Path, replaceable: str) -> bool:
-    return path.is_dir() and ((path / replaceable).is_file() or not any(path.iterdir()))
 
 
 @contextmanager
@@ -316,9 +295,6 @@ def sha256(path: str | Path) -> str:
     check_file(path)
     with _opened(Path(path)) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-# Rows of the CSV files that stages write for each other.
 
 
 def csv_rows(path: str | Path, advice: str) -> Iterator[tuple[int, list[str]]]:
@@ -363,9 +339,6 @@ def csv_records(path: str | Path, needed: Sequence[str], advice: str) -> Iterato
         yield line, dict(zip(header, cells, strict=True))
 
 
-# Odd things met while reading a file: how many of each kind, and where the first of them stand.
-
-
 class Oddities(Counter):
     """Number of odd things by kind, which also keeps their places.
 
@@ -392,9 +365,6 @@ def note(counts: Counter, kind: str, place: int) -> None:
             places.append(place)
 
 
-# One JSON object a line, read with the line's number in every message.
-
-
 class Number(str):
     """A number of a JSON file, as it is written there."""
 
@@ -410,13 +380,20 @@ def read_object(path, number: int, line: str, numbers: Callable | None = None) -
         numbers: what makes a value of a number's text, such as `Number`; None gives Python's numbers.
 
     Raises:
-        BoveError: another kind of value, damaged JSON, a key that stands twice.
+        BoveError: another kind of value, damaged JSON, a repeated key.
     """
+
+    def unique(entries: list[tuple[str, Any]]) -> dict[str, Any]:
+        record = dict(entries)
+        if len(record) < len(entries):
+            names = [name for name, _ in entries]
+            key = max(names, key=names.count)
+            raise BoveError(f"{path}, line {number}: key {key!r} is repeated in one object; keep one")
+        return record
+
     kinds = dict.fromkeys(("parse_int", "parse_float", "parse_constant"), numbers) if numbers else {}
     try:
-        record = json.loads(line, object_pairs_hook=_unique, **kinds)
-    except _TwiceError as e:
-        raise BoveError(f"{path}, line {number}: key {e} stands twice in one object; keep one") from e
+        record = json.loads(line, object_pairs_hook=unique, **kinds)
     except (ValueError, RecursionError) as e:
         raise BoveError(f"{path}, line {number}: not JSON ({e}); is the file cut off?") from e
     if not isinstance(record, dict):
@@ -427,15 +404,3 @@ def read_object(path, number: int, line: str, numbers: Callable | None = None) -
 def check_text(path, number: int, text: str) -> None:
     """Raise BoveError for half of a surrogate pair, which JSON can escape but no UTF-8 file can hold."""
     encoded(text, f"{path}, line {number}: ")
-
-
-class _TwiceError(ValueError):
-    """A key stands twice."""
-
-
-def _unique(entries: list[tuple]) -> dict:
-    record = dict(entries)
-    if len(record) < len(entries):
-        names = [name for name, _ in entries]
-        raise _TwiceError(repr(next(name for name in names if names.count(name) > 1)))
-    return record
