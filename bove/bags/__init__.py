@@ -1,1 +1,7 @@
-"""Files of bags of vectors: whole, in shards."""
+"""Files of bags of vectors, whole and in shards; and the names of the systems that make bags.
+
+`word-vectors` looks the words up, `bove` infers token vectors from a graph, and `properties-only` is the
+first step of that, without relations.
+"""
+
+SYSTEMS = WORD_VECTORS, PROPERTIES_ONLY, BOVE = ("word-vectors", "properties-only", "bove")

@@ -1,7 +1,6 @@
 """Data: fetched or written, counted, encoded and read as pairs, and what data sets have in common."""
 
 import argparse
-import io
 import logging
 import re
 from collections import Counter
@@ -22,13 +21,14 @@ from bove.config.sources import fetch
 from bove.demo import SENTENCES, write
 from bove.errors import BoveError
 from bove.evaluate.contamination import (
+    contamination_csv,
+    contamination_notes,
     contamination_page,
-    labels_of,
+    scored_pairs,
     shared_pairs,
     shared_sentences,
-    table_notes,
-    write_csv,
 )
+from bove.evaluate.tables import Names
 from bove.files import atomic_write
 from bove.text.conll import Sentence, read_sentences
 from bove.text.graphs import Counts, encode, save_graphs
@@ -350,17 +350,26 @@ def register_contamination(parser) -> None:
 def run_contamination(args) -> None:
     """Write both files, each whole, and print the Markdown page."""
     pairs = _read(args.pairs)
-    labels = labels_of(pairs)
+    names = Names({pair.dataset: pair.label for pair in pairs}, args.development)
     for name in args.development:
-        if name not in labels:
-            raise BoveError(f"--development {name}: no such data set; the pairs have {', '.join(labels)}")
-    shared = shared_pairs(pairs, args.development)
-    sentences = shared_sentences(pairs, _treebank(args)) if args.treebank else None
-    page, stream = contamination_page(pairs, args.development, shared, sentences), io.StringIO()
-    write_csv(stream, shared, sentences or [])
-    write_files(args.output, {"contamination.csv": stream.getvalue(), "contamination.md": page})
-    write_notes(args.table_notes, table_notes(pairs, args.development, shared))
-    _log(shared, sentences)
+        if name not in names.labels:
+            raise BoveError(
+                f"--development {name}: no such data set; the pairs have {', '.join(names.labels)}"
+            )
+    scored = scored_pairs(pairs)
+    shared = shared_pairs(scored, names)
+    sentences = shared_sentences(scored, _treebank(args)) if args.treebank else None
+    page = contamination_page(scored, names, shared, sentences)
+    files = {"contamination.csv": contamination_csv(shared, sentences), "contamination.md": page}
+    write_files(args.output, files)
+    write_notes(args.table_notes, contamination_notes(scored, names, shared))
+    by = ["dataset", "subset", "other_dataset"]
+    for (dataset, subset, other), ids in shared.groupby(by, sort=False).id:
+        log.warning("%s %s: %d scored pairs are in %s too", dataset, subset, ids.nunique(), other)
+    if shared.empty:
+        log.info("no scored pair to report on is in a development data set")
+    if sentences is not None:
+        log.info("%d sides of scored pairs are sentences of the treebank", len(sentences))
     print(page, end="")
 
 
@@ -384,16 +393,3 @@ def _treebank(args) -> Iterator[Sentence]:
         yield sentence
     if sentence is None:
         raise BoveError(f"{args.treebank}: holds no sentences; give the training treebank")
-
-
-def _log(shared, sentences) -> None:
-    counts: dict[tuple[str, str, str], set[str]] = {}
-    for match in shared:
-        key = (match.pair.dataset, match.pair.subset, match.other.dataset)
-        counts.setdefault(key, set()).add(match.pair.id)
-    for (dataset, subset, other), ids in counts.items():
-        log.warning("%s %s: %d scored pairs are in %s too", dataset, subset, len(ids), other)
-    if not shared:
-        log.info("no scored pair to report on is in a development data set")
-    if sentences is not None:
-        log.info("%d sides of scored pairs are sentences of the treebank", len(sentences))

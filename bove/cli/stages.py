@@ -45,7 +45,7 @@ GROUPS = {
     },
     "evaluation": {
         "score": ("score", "score pairs of bags"),
-        "select": ("score", "choose one of several models by its scores on development sets"),
+        "select": ("tables", "choose one of several models by its scores on development sets"),
         "tables": ("tables", "write the result tables"),
         "ablations": ("tables", "hold variants of a run against a base, in a table and a figure"),
         "seeds": ("tables", "show mean and spread of the results over several seeds of the model"),

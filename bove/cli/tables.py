@@ -1,14 +1,18 @@
-"""`bove tables`: write the result tables of all scored data sets."""
+"""`bove tables`, `select`, `ablations`, `seeds`: from scores to tables, of one run or of its variants."""
 
 import dataclasses
-import io
+import json
 import logging
 import re
+import shutil
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 
 from bove import __version__
+from bove.bags import BOVE
 from bove.cli.common import (
     add_development_argument,
     add_table_notes_argument,
@@ -19,113 +23,114 @@ from bove.cli.common import (
 )
 from bove.errors import BoveError
 from bove.evaluate.comparisons import (
-    Ablations,
+    ABLATION_COLUMNS,
+    SUMMARIES,
     ablation_table,
+    candidate_table,
+    candidates_frame,
+    choice,
     compare,
     panels,
+    ranked,
+    seed_notes,
     seeds_table,
+    settings,
     spreads,
-    table_notes,
-    write_ablations,
-    write_seeds,
+    summarise,
 )
-from bove.evaluate.metrics import is_positive, pearson
-from bove.evaluate.results import Result, Scores, read_scores, results_of, write_results
-from bove.evaluate.statistics import Bootstrap, Difference, adjust, evidence, write_differences
-from bove.evaluate.tables import Findings, dataset_name, task_files, undefined, undefined_value
+from bove.evaluate.metrics import METRICS, is_positive, pearson
+from bove.evaluate.results import RESULT_COLUMNS, Scores, csv_text, read_scores, results_of
+from bove.evaluate.statistics import Bootstrap, adjust, evidence
+from bove.evaluate.tables import Findings, Names, task_files, undefined
+from bove.files import atomic_path
 from bove.text.pairs import TASKS
-
-# Reading the scores of several variants of a run, for the stages that hold them against each other.
-
-
-def add_scores_arguments(parser, name: str, what: str) -> None:
-    """`--scores`, `--base` and `--system`; `name` and `what` say how a variant is called."""
-    parser.add_argument(
-        "--scores",
-        required=True,
-        nargs="+",
-        action="append",
-        metavar=(name, "FILE"),
-        help=f"{what}, and the scores.parquet of each data set; once for each",
-    )
-    parser.add_argument("--base", required=True, metavar=name, help="the one of the run itself")
-    parser.add_argument("--system", default="bove", help="system whose scores count (default bove)")
-
-
-def read_variants(args) -> dict[str, dict[str, Scores]]:
-    """Scores of the one system, by variant and data set; base and `args.development` are seen to be there.
-
-    Raises:
-        BoveError: a variant or a data set that stands twice or is missing, other pairs than in the others.
-    """
-    files = _variants(args.scores)
-    if args.base not in files:
-        raise BoveError(f"--base {args.base}: no such variant; --scores names {', '.join(files)}")
-    found = {name: _read(paths, args.system) for name, paths in files.items()}
-    _check(found, args.development)
-    return {name: {d: scores for d, (_, scores) in sets.items()} for name, sets in found.items()}
-
-
-def _variants(groups: list[list[str]]) -> dict[str, list[str]]:
-    files: dict[str, list[str]] = {}
-    for name, *paths in groups:
-        if not name.strip() or not paths:
-            raise BoveError(f"--scores {name}: not a name with files; write: --scores NAME FILE…")
-        if name in files:
-            raise BoveError(f"--scores {name}: the variant stands twice; give each its own name")
-        files[name] = paths
-    return files
-
-
-def _read(paths: list[str], system: str) -> dict[str, tuple[str, Scores]]:
-    """Path and scores, of the one system, of each data set."""
-    found: dict[str, tuple[str, Scores]] = {}
-    for path in paths:
-        scores = read_scores(path)
-        if system not in scores.values:
-            raise BoveError(
-                f"{path}: has no system '{system}'; choose with --system from: {', '.join(scores.values)}"
-            )
-        if scores.dataset in found:
-            raise BoveError(
-                f"{path}: data set '{scores.dataset}' stands in {found[scores.dataset][0]} already; "
-                f"give a variant one file for each data set"
-            )
-        only = {"values": {system: scores.values[system]}, "empty": {system: scores.empty[system]}}
-        found[scores.dataset] = (path, dataclasses.replace(scores, **only))
-    return found
-
-
-def _check(variants: dict[str, dict[str, tuple[str, Scores]]], development: list[str]) -> None:
-    """All variants have the same data sets, and of each the same pairs."""
-    first: dict[str, tuple[str, Scores]] = {}
-    for of_dataset in variants.values():
-        for dataset, entry in of_dataset.items():
-            first.setdefault(dataset, entry)
-    for name, of_dataset in variants.items():
-        for dataset, (path, scores) in first.items():
-            if dataset not in of_dataset:
-                raise BoveError(
-                    f"--scores {name}: has no scores of data set '{dataset}', which {path} has; "
-                    f"give every variant the same data sets"
-                )
-            other, found = of_dataset[dataset]
-            if found.pairs_sha256 != scores.pairs_sha256:
-                raise BoveError(
-                    f"{other}: data set '{dataset}' has other pairs than in {path}; "
-                    f"score all variants on one pair file"
-                )
-    for dataset in development:
-        if dataset not in first:
-            raise BoveError(f"--development {dataset}: no such data set; the scores have {', '.join(first)}")
-
-
-# `bove tables`: write the result tables of all scored data sets.
 
 log = logging.getLogger("bove")
 LIBRARIES = {"numpy": "NumPy", "scipy": "SciPy", "scikit-learn": "scikit-learn"}
 HASH_DIGITS = 8
 MOST_RESAMPLES = 1_000_000  # all are held at once
+MODEL_FILES = ("model.safetensors", "log.csv", "times.csv")
+
+
+def read_datasets(paths: Iterable[str], system: str | None = None) -> dict[str, tuple[str, Scores]]:
+    """Path and scores of each data set, of one system alone where it is named.
+
+    Raises:
+        BoveError: two files of one data set, or a file without that system.
+    """
+    found: dict[str, tuple[str, Scores]] = {}
+    for path in paths:
+        scores = read_scores(path)
+        if scores.dataset in found:
+            other, first = found[scores.dataset]
+            pairs = "" if scores.pairs_sha256 == first.pairs_sha256 else ", and has other pairs there"
+            raise BoveError(
+                f"{path}: data set '{scores.dataset}' is in {other} already{pairs}; give one file for each "
+                f"data set, of one pair file scored by all systems at once"
+            )
+        if system is not None and system not in scores.values:
+            raise BoveError(
+                f"{path}: has no scores by '{system}', only by {', '.join(scores.values)}; score its bags "
+                f"or name one of these"
+            )
+        if system is not None:
+            only = {"values": {system: scores.values[system]}, "empty": {system: scores.empty[system]}}
+            scores = dataclasses.replace(scores, **only)
+        found[scores.dataset] = path, scores
+    return found
+
+
+def check_development(development: Iterable[str], datasets: Collection[str]) -> None:
+    """BoveError where a development set is not among the data sets."""
+    for name in development:
+        if name not in datasets:
+            raise BoveError(f"--development {name}: no such data set; the scores have {', '.join(datasets)}")
+
+
+def read_variants(flag: str, files: Mapping[str, Sequence[str]], system: str) -> dict[str, dict[str, Scores]]:
+    """Scores of one system, by variant and data set.
+
+    Raises:
+        BoveError: the variants differ in their data sets or pairs.
+    """
+    found = {name: read_datasets(paths, system) for name, paths in files.items()}
+    first: dict[str, tuple[str, Scores]] = {}
+    for of_dataset in found.values():
+        first = of_dataset | first
+    for name, of_dataset in found.items():
+        for dataset, (path, scores) in first.items():
+            if dataset not in of_dataset:
+                raise BoveError(
+                    f"{flag} {name}: has no scores of data set '{dataset}', which {path} has; "
+                    f"give all the same data sets"
+                )
+            other, same = of_dataset[dataset]
+            if same.pairs_sha256 != scores.pairs_sha256:
+                raise BoveError(
+                    f"{other}: data set '{dataset}' has other pairs than in {path}; score all on one file"
+                )
+    return {name: {dataset: scores for dataset, (_, scores) in of.items()} for name, of in found.items()}
+
+
+def results_of_variants(variants: Mapping[str, Mapping[str, Scores]], datasets: Iterable[str]):
+    """The frame of all results, with a column `variant`."""
+    import pandas as pd
+
+    datasets = list(datasets)
+    frames = [
+        results_of(of[dataset]).assign(variant=name) for name, of in variants.items() for dataset in datasets
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def _log_undefined(results) -> None:
+    for row in results[results.value.isna()].itertuples():
+        reason = undefined(row.metric, row.n_scored, row.subset)
+        who = f"{row.variant}: {row.dataset}" if "variant" in results else f"{row.dataset}"
+        log.warning("%s %s, %s: %s is %s", who, row.subset, row.system, row.metric, reason)
+
+
+# `bove tables`: the result tables of all scored data sets.
 
 
 def register_tables(parser) -> None:
@@ -152,30 +157,27 @@ def register_tables(parser) -> None:
 
 def run_tables(args) -> None:
     """Write the six files, each whole, and print the Markdown tables."""
+    import pandas as pd
+
     bootstrap = _bootstrap(args)
-    tables = [read_scores(path) for path in args.scores]
-    _check_scores(args.scores, tables, args.development)
+    datasets = read_datasets(args.scores)
+    check_development(args.development, datasets)
+    tables = [scores for _, scores in datasets.values()]
     _warn_of_mixed_models(tables)
-    _warn_of_few(bootstrap)
-    results: list[Result] = []
-    differences: list[Difference] = []
-    for scores in tables:
-        of_dataset = evidence(scores, bootstrap)
-        results += of_dataset[0]
-        differences += of_dataset[1]
-    differences = adjust(differences)
+    names = Names({scores.dataset: scores.label for scores in tables}, args.development)
+    found = zip(*(evidence(scores, bootstrap) for scores in tables), strict=True)
+    results, differences = (pd.concat(frames, ignore_index=True) for frames in found)
     findings = Findings(
         results=results,
-        labels={scores.dataset: scores.label for scores in tables},
-        development=args.development,
-        notes=read_notes(args.notes) | {"length-correlation": _length_notes(tables)},
-        differences=differences,
+        differences=adjust(differences),
+        names=names,
         bootstrap=bootstrap,
+        notes=read_notes(args.notes) | {"length-correlation": _length_notes(tables, names)},
         origin=_origin(tables),
     )
     files = {
-        "scores.csv": _csv(write_results, results),
-        "differences.csv": _csv(write_differences, differences),
+        "scores.csv": csv_text(results[RESULT_COLUMNS]),
+        "differences.csv": csv_text(findings.differences),
     }
     for task in TASKS:
         files |= task_files(task, findings)
@@ -188,21 +190,13 @@ def _bootstrap(args) -> Bootstrap:
     if not 1 <= args.resamples <= MOST_RESAMPLES:
         raise BoveError(f"--resamples {args.resamples}: must be at least 1 and at most {MOST_RESAMPLES}")
     check_confidence(args.confidence)
-    return Bootstrap(args.resamples, args.confidence, args.seed)
-
-
-def _warn_of_few(bootstrap: Bootstrap) -> None:
+    bootstrap = Bootstrap(args.resamples, args.confidence, args.seed)
     if bootstrap.resamples < bootstrap.least:
         log.warning(
             "%d resamples are few for intervals of %g%%; take at least %d, or a lower confidence",
-            bootstrap.resamples, 100 * bootstrap.confidence, bootstrap.least,
-        )  # fmt: skip
-
-
-def _csv(write, rows) -> str:
-    stream = io.StringIO()
-    write(stream, rows)
-    return stream.getvalue()
+            *(bootstrap.resamples, 100 * bootstrap.confidence, bootstrap.least),
+        )
+    return bootstrap
 
 
 def _origin(tables: list[Scores]) -> str:
@@ -216,41 +210,19 @@ def _origin(tables: list[Scores]) -> str:
     return f"Made by bove {__version__}, {versions}; models, by the start of their hash: {', '.join(named)}."
 
 
-def _length_notes(tables: list[Scores]) -> list[str]:
+def _length_notes(tables: list[Scores], names: Names) -> list[str]:
     """How far the labels of entailment depend on length themselves, subset by subset."""
-    labels = {scores.dataset: scores.label for scores in tables}
     notes = []
     for scores in tables:
-        if scores.task != "entailment":
-            continue
-        of_subset = np.array(scores.subsets, object)
-        for subset in dict.fromkeys(scores.subsets):
-            pairs = np.flatnonzero((of_subset == subset) & scores.scored)
-            value = pearson(is_positive(scores.gold_of(pairs)), scores.lengths[pairs, 1])
-            missing = undefined_value("length-correlation", len(pairs))
-            shown = missing if value is None else f"{value:.4f}"
+        for subset, pairs in scores.by_subset().items() if scores.task == "entailment" else ():
+            chosen = pairs[scores.scored[pairs]]
+            value = pearson(is_positive(scores.gold_of(chosen)), scores.lengths[chosen, 1])
+            shown = undefined("length-correlation", len(chosen)) if np.isnan(value) else f"{value:.4f}"
             notes.append(
-                f"{dataset_name(scores.dataset, labels)} {subset}: the label itself, 1 for *entailment* and "
-                f"0 for the others, has a correlation of {shown} with that length."
+                f"{names.name(scores.dataset)} {subset}: the label itself, 1 for *entailment* and 0 for the "
+                f"others, has a correlation of {shown} with that length."
             )
     return notes
-
-
-def _check_scores(paths: list[str], tables: list[Scores], development: list[str]) -> None:
-    """One file for each data set: scores of two pair files of one name must not be mixed."""
-    seen: dict[str, tuple[str, Scores]] = {}
-    for path, scores in zip(paths, tables, strict=True):
-        if scores.dataset in seen:
-            other, first = seen[scores.dataset]
-            pairs = "" if scores.pairs_sha256 == first.pairs_sha256 else ", and of other pairs"
-            raise BoveError(
-                f"{path}: data set '{scores.dataset}' stands in {other} already{pairs}; give one file for "
-                f"each data set, of one pair file scored by all systems at once"
-            )
-        seen[scores.dataset] = path, scores
-    for name in development:
-        if name not in seen:
-            raise BoveError(f"--development {name}: no such data set; the scores have {', '.join(seen)}")
 
 
 def _warn_of_mixed_models(tables: list[Scores]) -> None:
@@ -265,21 +237,123 @@ def _warn_of_mixed_models(tables: list[Scores]) -> None:
             )
 
 
-def _log_undefined(results: list[Result]) -> None:
-    for result in results:
-        if result.value is None:
-            log.warning(
-                "%s %s, %s: %s is %s", result.dataset, result.subset, result.system, result.metric,
-                undefined(result),
-            )  # fmt: skip
+# `bove select`: one of several trained models, chosen by its scores on the development sets.
 
 
-# `bove ablations`: hold the scores of several variants of a run against those of a base.
+def register_select(parser) -> None:
+    add = parser.add_argument
+    add(
+        "--candidate",
+        required=True,
+        nargs="+",
+        action="append",
+        metavar=("NAME", "CHANGES"),
+        help="a candidate: its name (key~value/key~value), its changes of the configuration as JSON, its "
+        "model's folder, and its scores.parquet of each development set; once for each candidate",
+    )
+    add("--summary", choices=SUMMARIES, required=True, help="which summary of a similarity set counts")
+    add(
+        "--output", required=True, help="folder that gets choice.json, chosen.yaml and candidates.csv and .md"
+    )
+    add("--model", required=True, help="folder that gets the chosen model and its log")
+
+
+def run_select(args) -> None:
+    """Rank the candidates, write tables and choice, copy the best one's model."""
+    changes, folders, files = _candidates(args.candidate)
+    scores = read_variants("--candidate", files, BOVE)
+    datasets = {name: found.task for name, found in next(iter(scores.values())).items()}
+    metrics = {dataset: METRICS[task] for dataset, task in datasets.items()}
+    values = summarise(results_of_variants(scores, datasets), args.summary)
+    means = ranked(values)
+    if np.isnan(means.iloc[0]):
+        raise BoveError(
+            f"no candidate has a value on all of {', '.join(datasets)}: scores or gold are constant there; "
+            f"choose on other data sets"
+        )
+    decided = choice(values, changes, args.summary, metrics)
+    # JSON is YAML too: the file can be given to --configfile as it is
+    chosen = json.dumps({**decided["changes"], "select": None}, indent=1)
+    table = candidate_table(values, metrics, args.summary)
+    texts = {
+        "choice.json": json.dumps(decided, indent=1) + "\n",
+        "chosen.yaml": f"# The chosen settings; give this file after your own ones.\n{chosen}\n",
+        "candidates.csv": csv_text(candidates_frame(values)),
+        "candidates.md": table,
+    }
+    write_files(args.output, texts)
+    print(table, end="")
+    for file in MODEL_FILES:
+        with atomic_path(Path(args.model) / file) as path:
+            shutil.copyfile(folders[decided["chosen"]] / file, path)
+    log.info("%s: %s", decided["chosen"], decided["reason"])
+
+
+def _candidates(groups: list[list[str]]) -> tuple[dict[str, dict], dict[str, Path], dict[str, list[str]]]:
+    """Changes, model's folder and paths of scores, by name."""
+    changes: dict[str, dict] = {}
+    folders: dict[str, Path] = {}
+    files: dict[str, list[str]] = {}
+    for group in groups:
+        if len(group) < 4:
+            raise BoveError(f"--candidate {' '.join(group)}: not NAME CHANGES FOLDER SCORES…; give all four")
+        name, text, folder, *paths = group
+        try:
+            changed = json.loads(text)
+        except (ValueError, RecursionError) as e:
+            raise BoveError(f"--candidate {name}: {text!r} is not JSON ({e}); give a map of changes") from e
+        if not isinstance(changed, dict):
+            raise BoveError(f"--candidate {name}: {text!r} is not a map; give a map of changes")
+        if name in files:
+            raise BoveError(f"--candidate {name}: is repeated; give each its own name")
+        if files and list(settings(name)) != list(settings(first := next(iter(files)))):
+            raise BoveError(f"--candidate {name}: has other keys than {first}; give all the same")
+        for file in MODEL_FILES:
+            if not (Path(folder) / file).is_file():
+                raise BoveError(f"{Path(folder) / file}: no such file; train candidate {name} first")
+        changes[name], folders[name], files[name] = changed, Path(folder), paths
+    return changes, folders, files
+
+
+# `bove ablations` and `bove seeds`: variants of a run beside a base.
+
+
+def add_scores_arguments(parser, name: str, what: str) -> None:
+    """`--scores`, `--base` and `--system`; `name` and `what` say how a variant is called."""
+    add = parser.add_argument
+    add(
+        "--scores",
+        required=True,
+        nargs="+",
+        action="append",
+        metavar=(name, "FILE"),
+        help=f"{what}, and the scores.parquet of each data set; once for each",
+    )
+    add("--base", required=True, metavar=name, help="the one of the run itself")
+    add("--system", default=BOVE, help=f"system whose scores count (default {BOVE})")
+    add_development_argument(parser)
+
+
+def _beside_base(args):
+    """Scores by variant and data set, the frame of results, names of the data sets; in the base's order."""
+    files: dict[str, list[str]] = {}
+    for name, *paths in args.scores:
+        if not name.strip() or not paths:
+            raise BoveError(f"--scores {name}: not a name with files; write: --scores NAME FILE…")
+        if name in files:
+            raise BoveError(f"--scores {name}: the variant is repeated; give each its own name")
+        files[name] = paths
+    if args.base not in files:
+        raise BoveError(f"--base {args.base}: no such variant; --scores names {', '.join(files)}")
+    scores = read_variants("--scores", files, args.system)
+    datasets = scores[args.base]
+    check_development(args.development, datasets)
+    names = Names({dataset: found.label for dataset, found in datasets.items()}, args.development)
+    return scores, results_of_variants(scores, datasets), names
 
 
 def register_ablations(parser) -> None:
     add_scores_arguments(parser, "NAME", "a variant: its name")
-    add_development_argument(parser)
     parser.add_argument(
         "--output", required=True, help="folder that gets ablations.csv, ablations.md, ablations.svg and .png"
     )
@@ -289,35 +363,19 @@ def run_ablations(args) -> None:
     """Write the four files, each whole, and print the Markdown table."""
     from bove.evaluate import plots
 
-    scores = read_variants(args)
-    order = list(scores[args.base])
-    labels = {dataset: found.label for dataset, found in scores[args.base].items()}
-    results = {
-        name: [result for dataset in order for result in results_of(of_dataset[dataset])]
-        for name, of_dataset in scores.items()
-    }
-    comparisons = compare(results, args.base)
-    ablations = Ablations(comparisons, args.base, args.system, labels, args.development)
-    table, stream = ablation_table(ablations), io.StringIO()
-    write_ablations(stream, comparisons)
-    drawing = panels(ablations), ablations.variants, args.base
+    scores, results, names = _beside_base(args)
+    compared = compare(results, args.base)
+    table = ablation_table(compared, args.base, args.system, names)
+    drawing = panels(compared, args.base, names), list(scores), args.base
     drawn = plots.figure_files("ablations", plots.draw_ablations, *drawing)
-    write_files(args.output, {"ablations.csv": stream.getvalue(), "ablations.md": table, **drawn})
-    for c in comparisons:
-        if c.result.value is None:
-            log.warning(
-                "%s: %s %s: %s is %s", c.variant, c.result.dataset, c.result.subset, c.result.metric,
-                undefined(c.result),
-            )  # fmt: skip
+    texts = {"ablations.csv": csv_text(compared[ABLATION_COLUMNS]), "ablations.md": table}
+    write_files(args.output, texts | drawn)
+    _log_undefined(results)
     print(table, end="")
-
-
-# `bove seeds`: mean and spread of the results over models that differ in their seed alone.
 
 
 def register_seeds(parser) -> None:
     add_scores_arguments(parser, "SEED", "a seed")
-    add_development_argument(parser)
     add_table_notes_argument(parser)
     parser.add_argument("--output", required=True, help="folder that gets seeds.csv and seeds.md")
 
@@ -329,30 +387,17 @@ def run_seeds(args) -> None:
             raise BoveError(
                 f"--scores {seed}: not a seed; write a whole number of at least 0, then its files"
             )
-    scores = read_variants(args)
+    scores, results, names = _beside_base(args)
     if len(scores) < 2:
         raise BoveError(f"--scores {args.base}: one seed has no spread; give the scores of another one too")
-    order = list(scores[args.base])
-    labels = {dataset: scores[args.base][dataset].label for dataset in order}
-    results = {
-        seed: [result for dataset in order for result in results_of(of_seed[dataset])]
-        for seed, of_seed in scores.items()
-    }
-    found = spreads(results, args.base)
-    same = _same(scores, args.system)
-    for group in same:
+    same: dict[bytes, list[str]] = {}
+    for seed, of in scores.items():
+        same.setdefault(b"".join(of[d].values[args.system].tobytes() for d in sorted(of)), []).append(seed)
+    groups = [group for group in same.values() if len(group) > 1]
+    for group in groups:
         log.warning("seeds %s have the same scores", ", ".join(group))
-    page, stream = seeds_table(found, args.base, args.system, labels, args.development, same), io.StringIO()
-    write_seeds(stream, found)
-    write_files(args.output, {"seeds.csv": stream.getvalue(), "seeds.md": page})
-    write_notes(args.table_notes, table_notes(found, args.system, labels))
+    found = spreads(results, args.base)
+    page = seeds_table(found, args.base, args.system, names, groups)
+    write_files(args.output, {"seeds.csv": csv_text(found), "seeds.md": page})
+    write_notes(args.table_notes, seed_notes(found, args.system, names))
     print(page, end="")
-
-
-def _same(scores: dict[str, dict[str, Scores]], system: str) -> list[list[str]]:
-    """Groups of seeds that agree in the score of every pair."""
-    groups: dict[bytes, list[str]] = {}
-    for seed, of_seed in scores.items():
-        content = b"".join(of_seed[dataset].values[system].tobytes() for dataset in sorted(of_seed))
-        groups.setdefault(content, []).append(seed)
-    return [group for group in groups.values() if len(group) > 1]

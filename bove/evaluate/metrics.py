@@ -1,7 +1,11 @@
 """Agreement of scores with gold: correlations for similarity, rankings for entailment.
 
-Each metric gives None where it is undefined: for fewer than two pairs, for a constant side of a
-correlation, and for a ranking where all pairs have the same label.
+A metric is NaN where it is undefined: for fewer than two pairs, for a constant side of a correlation, and for
+a ranking in which all pairs have the same label.
+
+The second half computes the same metrics of many resamples at once, from how often each resample holds each
+pair: counts [b, n] int32 for b resamples of n pairs, each row with the same sum. These functions give [b]
+float64 and agree with the first half on the pairs repeated as often as the counts say.
 """
 
 from collections.abc import Iterable
@@ -10,29 +14,31 @@ import numpy as np
 
 POSITIVE = "entailment"
 LABEL_ORDER = (POSITIVE, "neutral", "contradiction")  # others follow by name
-# The metric that a task is judged by, and all that its table has.
+# The metric that each task is judged by, and all metrics that its tables have.
 METRICS = {"similarity": "pearson", "entailment": "average-precision"}
 MEASURES = {
     "similarity": ("pearson", "spearman"),
     "entailment": ("average-precision", "roc-auc", "length-correlation"),
 }
+# Below this share of the variance in all pairs, rounding spoils a resample's variance in the fast formula.
+_LEAST_VARIANCE = 1e-9
 
 
-def pearson(gold: np.ndarray, scores: np.ndarray) -> float | None:
+def pearson(gold: np.ndarray, scores: np.ndarray) -> float:
     """Pearson's correlation of [n] gold and [n] scores."""
     from scipy import stats
 
     return _correlation(stats.pearsonr, gold, scores)
 
 
-def spearman(gold: np.ndarray, scores: np.ndarray) -> float | None:
+def spearman(gold: np.ndarray, scores: np.ndarray) -> float:
     """Spearman's rank correlation of [n] gold and [n] scores."""
     from scipy import stats
 
     return _correlation(stats.spearmanr, gold, scores)
 
 
-def average_precision(positive: np.ndarray, scores: np.ndarray) -> float | None:
+def average_precision(positive: np.ndarray, scores: np.ndarray) -> float:
     """Average precision of the ranking by scores: the sum over thresholds of precision times gain in recall.
 
     Pairs of one score share a threshold, so neither their order nor that of the rows counts, and a
@@ -47,8 +53,8 @@ def average_precision(positive: np.ndarray, scores: np.ndarray) -> float | None:
     return _ranking(average_precision_score, positive, scores)
 
 
-def roc_auc(positive: np.ndarray, scores: np.ndarray) -> float | None:
-    """The share of (positive, other) couples of pairs that the scores order rightly; a tie counts half.
+def roc_auc(positive: np.ndarray, scores: np.ndarray) -> float:
+    """The share of (positive, other) couples of pairs that the scores order correctly; a tie counts half.
 
     Args:
         positive: [n] bool, whether the pair's label is the positive class.
@@ -70,52 +76,37 @@ def is_positive(gold) -> np.ndarray:
     return np.array([label == POSITIVE for label in gold], bool)
 
 
-def evaluate(
-    task: str, gold, scores: np.ndarray, metric: str | None = None, lengths: np.ndarray | None = None
-) -> float | None:
-    """A metric of MEASURES[task], or without a name the one that the task is judged by.
+def evaluate(metric: str, gold, scores: np.ndarray, lengths: np.ndarray | None = None) -> float:
+    """A metric by its name in MEASURES.
 
     Args:
+        metric: its name.
         gold: [n] numbers for similarity, [n] labels for entailment.
         scores: [n].
-        metric: its name.
         lengths: [n] tokens of the second sentences, for length-correlation.
     """
-    metric = metric or METRICS[task]
     if metric == "length-correlation":
         return pearson(lengths, scores)
-    if task == "similarity":
+    if metric in MEASURES["similarity"]:
         return {"pearson": pearson, "spearman": spearman}[metric](gold, scores)
-    function = {"average-precision": average_precision, "roc-auc": roc_auc}[metric]
-    return function(is_positive(gold), scores)
+    return {"average-precision": average_precision, "roc-auc": roc_auc}[metric](is_positive(gold), scores)
 
 
-def _correlation(function, gold, scores) -> float | None:
+def _correlation(function, gold, scores) -> float:
     gold, scores = np.asarray(gold, np.float64), np.asarray(scores, np.float64)
     if len(gold) < 2 or np.ptp(gold) == 0 or np.ptp(scores) == 0:
-        return None
+        return np.nan
     return float(function(gold, scores).statistic)
 
 
-def _ranking(function, positive, scores) -> float | None:
+def _ranking(function, positive, scores) -> float:
     positive = np.asarray(positive, bool)
     if len(positive) < 2 or positive.all() or not positive.any():
-        return None
+        return np.nan
     return float(function(positive, scores))
 
 
-# The metrics of many resamples at once, from how often each resample holds each pair.
-#
-# b resamples of n pairs are counts [b, n] int32, each row with the same sum. Every function gives [b]
-# float64,
-# NaN where the metric is undefined, and agrees with `bove.evaluate.metrics` on the pairs repeated as often
-# as
-# the counts say: ranks of equal values are averaged, equal scores share a threshold. Nothing here depends
-# on
-# the number of threads.
-
-# Below this share of the variance in all pairs, rounding spoils a resample's variance in the fast formula.
-_LEAST_VARIANCE = 1e-9
+# The metrics of resamples, from counts.
 
 
 class Levels:
@@ -167,7 +158,7 @@ class Ranking:
         area = (gained * (true / np.maximum(selected, 1))).sum(axis=1)
         average_precision = _divide(area, np.where(defined, n_positive, 0))
         before = np.where(self.starts > 0, every[:, self.starts - 1], 0)
-        # twice the couples in which a positive pair stands behind another one, a tie counting once
+        # twice the couples in which a positive pair is ranked below another one, a tie counting once
         wrong = (gained.astype(np.int64) * (selected - true + before - (true - gained))).sum(axis=1)
         couples = 2 * n_positive * (n - n_positive)
         return average_precision, _divide(couples - wrong, couples)
@@ -185,8 +176,7 @@ def pearson_of_resamples(counts: np.ndarray, x: np.ndarray, y: np.ndarray) -> np
     variance_u[small] = variance_v[small] = 1
     values = (product - mean_u * mean_v) / np.sqrt(variance_u * variance_v)
     for b in np.flatnonzero(small):
-        exact = pearson(np.repeat(x, counts[b]), np.repeat(y, counts[b]))
-        values[b] = np.nan if exact is None else exact
+        values[b] = pearson(np.repeat(x, counts[b]), np.repeat(y, counts[b]))
     return np.clip(values, -1, 1)
 
 
@@ -198,7 +188,7 @@ def spearman_of_resamples(counts: np.ndarray, x: tuple, y: tuple) -> np.ndarray:
 
 
 def _up_to(counts, order) -> np.ndarray:
-    """[b, k] int32, how many draws stand in the first places of an order of k pairs."""
+    """[b, k] int32, how many draws are among the first of an order of k pairs."""
     return np.cumsum(np.take(counts, order, axis=1), axis=1, dtype=np.int32)
 
 

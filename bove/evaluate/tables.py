@@ -1,18 +1,34 @@
-"""What all tables share: Markdown, numbers in print, and how data sets, subsets and pairs are named."""
+"""Result tables in Markdown, to be read, and in LaTeX (booktabs), to be put into a paper.
+
+The tables of a task have the shape of the paper's two: a row for each subset, a column for each system.
+First comes the metric that the task is judged by, with the paper's own figures where a data set's label and a
+subset's name are those of the paper; then the differences between systems; then the other metrics. Captions
+and notes state every choice behind a figure. They are plain text in which *a phrase* is emphasised, and
+everything is escaped for its form: no text from a file can break a table.
+"""
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, zip_longest
 from textwrap import wrap
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from bove.bags import PROPERTIES_ONLY, WORD_VECTORS
 from bove.evaluate import paper
 from bove.evaluate.metrics import MEASURES, METRICS
-from bove.evaluate.results import AGGREGATES, MEAN, TOGETHER, WEIGHTED_MEAN, Result
-from bove.evaluate.statistics import Bootstrap, Difference
+from bove.evaluate.results import AGGREGATES, MEAN, MEANS, TOGETHER, WEIGHTED_MEAN, without_summaries
+from bove.evaluate.statistics import Bootstrap
 
-UNDEFINED = "undefined"
-ABSENT = "-"
+if TYPE_CHECKING:
+    import pandas as pd
+
+# What all tables share: Markdown, numbers in print, names of data sets.
+
+UNDEFINED, ABSENT = "undefined", "-"
 _PERCENT = ("average-precision", "roc-auc")
 
 
@@ -26,54 +42,28 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], n_text:
     return "\n".join(f"| {' | '.join(line)} |" for line in (padded[0], rule, *padded[1:])) + "\n"
 
 
-def dataset_cell(dataset: str, labels: Mapping[str, str], development: Collection[str]) -> str:
-    """The data set's name in print, marked where choices were made on it."""
-    return dataset_name(dataset, labels) + (" (development)" if dataset in development else "")
+def escape(text: str) -> str:
+    """Text that cannot break a table or a list."""
+    return text.replace("|", "\\|").replace("\n", " ")
 
 
-def dataset_name(dataset: str, labels: Mapping[str, str]) -> str:
-    """The label, with the data set's name where another one has the same label."""
-    label = labels[dataset]
-    return label if list(labels.values()).count(label) == 1 else f"{label} ({dataset})"
-
-
-def pairs_cell(result: Result) -> str:
-    """How many pairs are scored, and of how many."""
-    if result.n_scored == result.n_pairs:
-        return str(result.n_pairs)
-    return f"{result.n_scored} of {result.n_pairs}"
-
-
-def entered_note(result: Result, n_subsets: int) -> str:
-    """How many subsets a mean is over, in brackets, where some are undefined; empty elsewhere."""
-    if result.subset not in (MEAN, WEIGHTED_MEAN) or result.entered >= n_subsets:
-        return ""
-    return f" ({result.entered} of {n_subsets} subsets defined)"
-
-
-def undefined(result: Result) -> str:
-    """What stands in place of a value that there is none of, with the reason, but for means."""
-    if result.subset in (MEAN, WEIGHTED_MEAN):
-        return UNDEFINED
-    return undefined_value(result.metric, result.n_scored)
-
-
-def undefined_value(metric: str, n: int) -> str:
-    """The same of a metric of n pairs."""
-    if n < 2:
-        return f"{UNDEFINED} ({'one pair' if n else 'no pair'})"
-    return f"{UNDEFINED} ({'one class' if metric in _PERCENT else 'constant'})"
-
-
-def number(task: str, value: float) -> str:
-    """A value of the task's own metric in print."""
-    return printed(METRICS[task], value)
+def bullets(notes: Iterable[str]) -> str:
+    """A Markdown list."""
+    return "".join(f"* {escape(note)}\n" for note in notes)
 
 
 def printed(metric: str, value: float) -> str:
     """A value in print: correlations with 4 decimals, rankings in percent with 2; never -0."""
+    if np.isnan(value):
+        return UNDEFINED
     text = f"{100 * value:.2f}%" if metric in _PERCENT else f"{value:.4f}"
     return text.removeprefix("-") if amount(text) == 0 else text
+
+
+def signed(metric: str, difference: float) -> str:
+    """A difference in print: with + or - before it unless it prints as 0, and without a percent sign."""
+    text = printed(metric, difference).removesuffix("%")
+    return f"+{text}" if difference > 0 and float(text) else text
 
 
 def amount(text: str) -> float:
@@ -81,59 +71,100 @@ def amount(text: str) -> float:
     return float(text.removesuffix("%"))
 
 
-def development_notes(
-    datasets: Iterable[str], labels: Mapping[str, str], development: Collection[str]
-) -> list[str]:
-    """What to know where choices were made on a data set: a note, or none."""
-    chosen = [dataset_name(dataset, labels) for dataset in datasets if dataset in development]
-    if not chosen:
-        return []
-    whose = "its" if len(chosen) == 1 else "their"
-    return [f"Hyperparameters were chosen on {', '.join(chosen)}: {whose} results are optimistic."]
+def undefined(metric: str, n_scored: int, subset: str = "") -> str:
+    """What is printed for a missing value, with the reason; a mean's is in `entered_note`."""
+    if subset in MEANS:
+        return UNDEFINED
+    if n_scored < 2:
+        return f"{UNDEFINED} ({'one pair' if n_scored else 'no pair'})"
+    return f"{UNDEFINED} ({'one class' if metric in _PERCENT else 'constant'})"
 
 
-def escape(text: str) -> str:
-    """Text that can not break a table or a list."""
-    return text.replace("|", "\\|").replace("\n", " ")
+def entered_note(row: NamedTuple) -> str:
+    """How many subsets a mean is over, in brackets, where some are undefined; empty elsewhere."""
+    fewer = row.subset in MEANS and row.entered < row.subsets
+    return f" ({row.entered} of {row.subsets} subsets defined)" if fewer else ""
 
 
-# Tables in two forms: Markdown to be read, and LaTeX (booktabs) to be put into a paper.
-#
-# Captions and notes are plain text in which *a phrase* is emphasised. Everything is escaped for its form:
-# no
-# text from a file can break a table.
+def count_note(row: NamedTuple) -> str:
+    """How many subsets a mean is of; empty elsewhere."""
+    return f"of {row.subsets} subset{'s' if row.subsets > 1 else ''}" if row.subset in MEANS else ""
 
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': "''",
-    "†": r"\textdagger{}",
-    "‡": r"\textdaggerdbl{}",
-    **{mark: f"\\{mark}" for mark in "&%$#_{}"},
-}
+
+@dataclass(frozen=True)
+class Names:
+    """How data sets are called in print.
+
+    Attributes:
+        labels: of each data set, by its name in the configuration.
+        development: data sets on which choices were made.
+    """
+
+    labels: Mapping[str, str]
+    development: Collection[str] = ()
+
+    def name(self, dataset: str) -> str:
+        """The label, with the data set's name where another one has the same label."""
+        label = self.labels[dataset]
+        return label if list(self.labels.values()).count(label) == 1 else f"{label} ({dataset})"
+
+    def marked(self, dataset: str) -> str:
+        """The same, marked where choices were made on the data set."""
+        return self.name(dataset) + (" (development)" if dataset in self.development else "")
+
+    def notes(self, datasets: Iterable[str]) -> list[str]:
+        """What to know where choices were made on some of these data sets: a note, or none."""
+        chosen = [self.name(dataset) for dataset in datasets if dataset in self.development]
+        whose = "its" if len(chosen) == 1 else "their"
+        said = f"Hyperparameters were chosen on {', '.join(chosen)}: {whose} results are optimistic."
+        return [said] if chosen else []
+
+
+# Tables in two forms.
+
+_SPECIAL = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': "''",
+        "†": r"\textdagger{}",
+        "‡": r"\textdaggerdbl{}",
+        **{mark: f"\\{mark}" for mark in "&%$#_{}"},
+    }
+)
 _EMPHASIS = re.compile(r"(?<!\w)\*(\S(?:[^*]*\S)?)\*(?!\w)")
-_NUMBER = re.compile(r"-(?=\d)")
-# What captions call the table that says what holds for those after it too.
+_MINUS = re.compile(r"-(?=\d)")
+_MINUS_IN_TEXT = re.compile(r"(?<!\S)-(?=\d)")  # not the hyphen of STS-2014
+# What captions call the table whose text holds for those after it too.
 FIRST = "the first table"
 _NAME_WIDTH = 11  # characters in a line of a column's name
 _MOST_COLUMNS = 5  # beside which there is room for both ends of an interval in one line
 _MOST_LINES = 32  # of a float's rows, so that it has room on a page
-# Of small print; of three sizes the first that fits the page's width is taken.
-_FIT = r"""\providecommand{\bovefit}[1]{\begingroup\setlength{\tabcolsep}{3pt}%
+# \bovefit sets small print, and takes the first of three sizes that fits the page's width.
+_HEAD = r"""% Put into a document with \input; it needs \usepackage{booktabs}.
+\providecommand{\bovefit}[1]{\begingroup\setlength{\tabcolsep}{3pt}%
   \let\boveprint\scriptsize\sbox0{\footnotesize#1}%
   \ifdim\wd0>\textwidth\let\boveprint\tiny\sbox0{\scriptsize#1}\fi
   \ifdim\wd0>\textwidth\setlength{\tabcolsep}{1.5pt}\sbox0{\tiny#1}\fi
   \usebox0\endgroup}
 """
-_NUMBER_IN_TEXT = re.compile(r"(?<!\S)-(?=\d)")  # not the hyphen of STS-2014
+_FLOAT = r"""\begin{table*}
+\centering
+\bovefit{\begin{tabular}{@{}%s@{}}
+\toprule
+%s
+\bottomrule
+\end{tabular}}
+%s
+\end{table*}
+"""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """A value in print, with its interval, the marks behind it, and what must be known about it."""
 
     text: str
@@ -143,17 +174,8 @@ class Cell:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row.
-
-    Attributes:
-        dataset, subset: names.
-        detail: what must be known about the subset, or "".
-        pairs: how many there are.
-        names: what else says which row it is.
-        cells: the values.
-    """
+class Row(NamedTuple):
+    """A row: names, with what must be known about the subset, how many pairs it has, and further names."""
 
     dataset: str
     subset: str
@@ -171,9 +193,9 @@ class Table:
         name: of the label in LaTeX.
         title: heading in Markdown.
         columns: header of the rows' cells.
-        rows: rows of one data set stand together.
+        rows: those of one data set are consecutive.
         caption, notes: below the table; in LaTeX the notes end the caption. FIRST stands for another table.
-        names: header of the rows' names.
+        names: header of the rows' further names.
     """
 
     name: str
@@ -190,23 +212,6 @@ def markdown(tables: Sequence[Table]) -> str:
     return "\n".join(_markdown(table, "#" if t == 0 else "##") for t, table in enumerate(tables))
 
 
-def latex(tables: Sequence[Table]) -> str:
-    """All tables as floats that need the package booktabs and nothing else, and fit the page's width: in
-    `article`, five systems beside the paper's.
-
-    A table of many rows is several floats, which end with a data set where that is possible.
-    """
-    head = "% Put into a document with \\input; it needs \\usepackage{booktabs}.\n"
-    first = rf"Table~\ref{{tab:{tables[0].name}}}" if tables else ""
-    return head + _FIT + "\n".join(part for table in tables for part in _latex(table, first))
-
-
-def latex_text(text: str) -> str:
-    """Text for LaTeX: what is special there is escaped, *a phrase* emphasised."""
-    escaped = "".join(_SPECIAL.get(mark, mark) for mark in " ".join(text.split()))
-    return _EMPHASIS.sub(r"\\emph{\1}", escaped)
-
-
 def _markdown(table: Table, level: str) -> str:
     header = ["data set", "subset", *table.names, "pairs", *table.columns]
     rows = []
@@ -215,47 +220,44 @@ def _markdown(table: Table, level: str) -> str:
         rows.append([row.dataset, subset, *row.names, row.pairs, *map(_markdown_cell, row.cells)])
     body = markdown_table(header, rows, 2 + len(table.names))
     text = f"{level} {table.title}\n\n{body}\n{escape(table.caption)}\n"
-    notes = "".join(f"* {escape(note)}\n" for note in table.notes)
-    return f"{text}\n{notes}" if notes else text
+    return f"{text}\n{bullets(table.notes)}" if table.notes else text
 
 
 def _markdown_cell(cell: Cell) -> str:
     text = f"**{cell.text}**" if cell.bold else cell.text
-    return " ".join(part for part in (text + cell.marks, cell.interval, cell.note) if part)
+    return " ".join(filter(None, (text + cell.marks, cell.interval, cell.note)))
+
+
+def latex(tables: Sequence[Table]) -> str:
+    """All tables as floats that need the package booktabs and nothing else, and fit the page's width: in
+    `article`, five systems beside the paper's.
+
+    A table of many rows is several floats, which end with a data set where that is possible.
+    """
+    return _HEAD + "\n".join(part for table in tables for part in _latex(table, tables[0].name))
+
+
+def latex_text(text: str) -> str:
+    """Text for LaTeX: special characters are escaped, *a phrase* emphasised."""
+    return _EMPHASIS.sub(r"\\emph{\1}", " ".join(text.split()).translate(_SPECIAL))
 
 
 def _latex(table: Table, first: str) -> Iterator[str]:
     """The floats of a table, of which the first has the caption."""
     header = ["subset", *table.names, *table.columns]
     columns = "l" * (1 + len(table.names)) + "c" * len(table.columns)
-    caption = " ".join(latex_text(text) for text in (table.caption, *table.notes))
-    caption = _NUMBER_IN_TEXT.sub("$-$", caption).replace(FIRST, first)
-    title, label = latex_text(table.title), rf"\label{{tab:{table.name}}}"
+    title = latex_text(table.title)
+    text = _MINUS_IN_TEXT.sub("$-$", " ".join(map(latex_text, (table.caption, *table.notes))))
+    text = text.replace(FIRST, rf"Table~\ref{{tab:{first}}}")
+    caption = rf"\caption[{{{title}}}]{{\footnotesize {text}}}" + f"\n\\label{{tab:{table.name}}}"
     stacked = len(table.columns) > _MOST_COLUMNS
-    for part, rows in enumerate(_parts(table.rows, _MOST_LINES // (3 if stacked else 2))):
+    for rows in _parts(table.rows, _MOST_LINES // (3 if stacked else 2)):
         lines = _latex_header(header)
         for dataset, of_dataset in groupby(rows, lambda row: row.dataset):
-            above = rf"\emph{{{latex_text(dataset)}}}"
-            lines += [r"\midrule", rf"\multicolumn{{{len(header)}}}{{@{{}}l}}{{{above}}} \\"]
-            lines += [line for row in of_dataset for line in _latex_row(row, stacked)]
-        said = rf"\caption[{{{title}}}]{{\footnotesize {caption}}}"
-        if part:
-            said, label = rf"\caption[]{{\footnotesize {title}, continued.}}", ""
-        yield "\n".join(
-            [
-                r"\begin{table*}",
-                r"\centering",
-                rf"\bovefit{{\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
-                r"\toprule",
-                *lines,
-                r"\bottomrule",
-                r"\end{tabular}}",
-                said,
-                *([label] if label else []),
-                r"\end{table*}",
-                "",
-            ]
-        )
+            above = rf"\multicolumn{{{len(header)}}}{{@{{}}l}}{{\emph{{{latex_text(dataset)}}}}} \\"
+            lines += [r"\midrule", above, *(line for row in of_dataset for line in _latex_row(row, stacked))]
+        yield _FLOAT % (columns, "\n".join(lines), caption)
+        caption = rf"\caption[]{{\footnotesize {title}, continued.}}"
 
 
 def _parts(rows: Sequence[Row], most: int) -> Iterator[list[Row]]:
@@ -274,7 +276,7 @@ def _parts(rows: Sequence[Row], most: int) -> Iterator[list[Row]]:
 
 
 def _latex_header(names: Sequence[str]) -> list[str]:
-    """As many lines as the longest name needs; what stands before a colon has a line of its own."""
+    """As many lines as the longest name needs; what is before a colon has a line of its own."""
     parts = [[line for part in name.split(": ") for line in wrap(part, _NAME_WIDTH)] for name in names]
     height = max(map(len, parts))
     padded = [[""] * (height - len(part)) + part for part in parts]
@@ -284,45 +286,43 @@ def _latex_header(names: Sequence[str]) -> list[str]:
 def _latex_row(row: Row, stacked: bool) -> list[str]:
     """The values; below them, in small print, their intervals, and below the subset how many pairs it has.
 
-    Where `stacked`, the ends of an interval stand below each other.
+    Where `stacked`, the ends of an interval are below each other.
     """
-    detail = ", ".join(part for part in (row.detail, f"{row.pairs} pairs") if part)
+    details = [", ".join(filter(None, (row.detail, f"{row.pairs} pairs"))), *[""] * len(row.names)]
+    intervals = [_minus(cell.interval) for cell in row.cells]
+    columns = [[text] for text in map(latex_text, details)]
+    columns += [interval.split(" ") if stacked else [interval] for interval in intervals]
+    small = [
+        _line(rf"{{\boveprint {text}}}" if text else "" for text in line)
+        for line in zip_longest(*columns, fillvalue="")
+    ]
     values = [*map(latex_text, (row.subset, *row.names)), *map(_latex_cell, row.cells)]
-    intervals = [cell.interval.split(" ") if stacked else [cell.interval] for cell in row.cells]
-    lines = [values]
-    for number, ends in enumerate(zip_longest(*intervals, fillvalue="")):
-        names = ["" if number else latex_text(detail), *[""] * len(row.names)]
-        lines.append([_small(text) for text in (*names, *(_minus(latex_text(end)) for end in ends))])
-    return list(map(_line, lines))
-
-
-def _small(text: str) -> str:
-    return rf"{{\boveprint {text}}}" if text else ""
+    return [_line(values), *small]
 
 
 def _latex_cell(cell: Cell) -> str:
-    text = _minus(latex_text(cell.text))
-    text = rf"\textbf{{{text}}}" if cell.bold else text
-    # marks take no room, so that the digits stand below each other
+    text = rf"\textbf{{{_minus(cell.text)}}}" if cell.bold else _minus(cell.text)
+    # marks take no room, so that the digits are below each other
     marks = rf"\rlap{{\textsuperscript{{{latex_text(cell.marks)}}}}}" if cell.marks else ""
-    return " ".join(part for part in (text + marks, latex_text(cell.note)) if part)
+    return " ".join(filter(None, (text + marks, latex_text(cell.note))))
 
 
 def _minus(text: str) -> str:
-    """Numbers with a minus sign in place of a hyphen."""
-    return _NUMBER.sub("$-$", text)
+    """Numbers for LaTeX, with a minus sign in place of a hyphen."""
+    return _MINUS.sub("$-$", latex_text(text))
 
 
 def _line(cells: Iterable[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
-# Captions and notes of the result tables: every choice behind a figure, said where the figure stands.
+# What the tables say.
 
 # Systems that the others are held against, where they are scored, and what marks a difference from each.
-REFERENCES = ("word-vectors", "properties-only")
+REFERENCES = (WORD_VECTORS, PROPERTIES_ONLY)
 MARKS = "†‡"
-_TITLES = {
+FILES = {"similarity": "sts", "entailment": "snli"}
+TITLES = {
     "similarity": "Semantic textual similarity",
     "entailment": "Textual entailment",
     "differences": "Differences between systems",
@@ -355,7 +355,30 @@ _CAPTIONS = {
         "Pearson's correlation between SNLI(S1, S2) and the length of the second sentence, in tokens that "
         "take part in the alignment. Scores that do not depend on length have 0."
     ),
+    "differences": (
+        "Differences, in {unit}: above 0, *system* is better than *against*. Intervals are made as in "
+        f"{FIRST}. *p* is two-sided, from the same resamples, and can not fall below {{least:.2g}}. "
+        "*adjusted p* allows for testing many differences: it is *p* after Benjamini and Hochberg's "
+        "procedure over all comparisons by this metric, of all systems, subsets and summaries of this task. "
+        "Both speak of other pairs like these, not of models trained with other seeds. There is no "
+        "difference where a value is undefined, nor between means over different subsets. The differences "
+        "on all subsets, between all systems and by all metrics are in differences.csv, in full precision."
+    ),
 }
+_BOLD = "The best system of each row is bold."
+_PUBLISHED = (
+    "The columns *paper* hold the figures of Popa and Henderson (2017), from other training data; they are "
+    "not in the contest for bold."
+)
+_INTERVALS = (
+    "In brackets stand {percent:g}% intervals: percentiles of {of.resamples} resamples of the pairs, drawn "
+    "with replacement within each subset (seed {of.seed}), the same for all systems."
+)
+_FEW = "So few make rough intervals of this level; take at least {of.least}."
+_MARKED = (
+    "Marked are, by {named}, for better or worse, where the paired two-sided p-value from these resamples is "
+    "below {of.level:g} after Benjamini and Hochberg's adjustment for all comparisons by this metric."
+)
 
 
 @dataclass(frozen=True)
@@ -363,323 +386,211 @@ class Findings:
     """What the tables of a run are made of.
 
     Attributes:
-        results, differences: of all tasks, metrics and data sets; p-values adjusted.
-        labels: name in print of each data set.
-        development: data sets on which choices were made.
-        notes: what else stands below a task's first table, or below a metric's, by its name.
-        bootstrap: behind intervals and p-values; None where there are none.
+        results, differences: frames of all tasks, metrics and data sets; p-values adjusted.
+        names: of the data sets.
+        bootstrap: behind intervals and p-values.
+        notes: what else is below a task's first table, or below a metric's, by its name.
         origin: sentences on versions and models.
     """
 
-    results: Sequence[Result]
-    labels: Mapping[str, str]
-    development: Collection[str] = ()
+    results: "pd.DataFrame"
+    differences: "pd.DataFrame"
+    names: Names
+    bootstrap: Bootstrap
     notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    differences: Sequence[Difference] = ()
-    bootstrap: Bootstrap | None = None
     origin: str = ""
-
-
-def table_title(name: str) -> str:
-    """The heading of a task's first table, or of a further one."""
-    return _TITLES[name]
-
-
-def subsets_of(dataset: str, results: Iterable[Result]) -> list[str]:
-    """The data set's subsets, summaries left out."""
-    return list(
-        dict.fromkeys(r.subset for r in results if r.dataset == dataset and r.subset not in AGGREGATES)
-    )
-
-
-def references(task: str, findings: Findings) -> list[str]:
-    """The systems that marks stand for: those of REFERENCES, or else the first."""
-    systems = list(dict.fromkeys(r.system for r in findings.results if r.task == task))
-    return [name for name in REFERENCES if name in systems] or systems[:1]
-
-
-def metric_caption(task: str, metric: str, findings: Findings, published: bool) -> str:
-    """What stands in a table of values."""
-    results = [r for r in findings.results if (r.task, r.metric) == (task, metric)]
-    several = len({result.system for result in results}) > 1
-    parts = [_CAPTIONS[metric]]
-    if several and metric != "length-correlation":
-        parts.append("The best system of each row is bold.")
-    if published:
-        parts.append(
-            "The columns *paper* hold the figures of Popa and Henderson (2017), from other training data; "
-            "they are not in the contest for bold."
-        )
-    main = metric == METRICS[task]
-    if findings.bootstrap and main:
-        parts.append(_intervals(findings.bootstrap))
-        parts.append(_marks(task, findings) if several else "")
-    elif findings.bootstrap:
-        parts.append(f"Intervals{' and marks' if several else ''} are made as in {FIRST}.")
-    if main:
-        parts += [_data(results, findings), findings.origin]
-    return " ".join(part for part in parts if part)
-
-
-def differences_caption(metric: str, findings: Findings) -> str:
-    """What stands in the table of differences."""
-    unit = "percentage points" if metric == "average-precision" else "Pearson's correlation"
-    return (
-        f"Differences, in {unit}: above 0, *system* is better than *against*. {_tests(findings.bootstrap)} "
-        "There is no difference where a value is undefined, nor between means over different subsets. The "
-        "differences on all subsets, between all systems and by all metrics are in differences.csv, in full "
-        "precision."
-    )
-
-
-def _intervals(bootstrap: Bootstrap) -> str:
-    few = f" So few make rough intervals of this level; take at least {bootstrap.least}."
-    return (
-        f"In brackets stand {100 * bootstrap.confidence:g}% intervals: percentiles of {bootstrap.resamples} "
-        "resamples of the pairs, drawn with replacement within each subset "
-        f"(seed {bootstrap.seed}), the same for all systems."
-        f"{few if bootstrap.resamples < bootstrap.least else ''}"
-    )
-
-
-def _tests(bootstrap: Bootstrap) -> str:
-    return (
-        f"Intervals are made as in {FIRST}. *p* is two-sided, from the same resamples, and can not fall "
-        f"below {2 / (bootstrap.resamples + 1):.2g}. *adjusted p* allows for testing many differences: it is "
-        "*p* after Benjamini and Hochberg's procedure over all comparisons by this metric, of all systems, "
-        "subsets and summaries of this task. Both speak of other pairs like these, not of models trained "
-        "with other seeds."
-    )
-
-
-def _marks(task: str, findings: Findings) -> str:
-    pairs = zip(MARKS, references(task, findings), strict=False)
-    named = " and ".join(f"{mark} a system that differs from *{name}*" for mark, name in pairs)
-    return (
-        f"Marked are, by {named}, for better or worse, where the paired two-sided p-value from these "
-        f"resamples is below {findings.bootstrap.level:g} after Benjamini and Hochberg's adjustment for all "
-        "comparisons by this metric."
-    )
-
-
-def _data(results: Sequence[Result], findings: Findings) -> str:
-    """How many pairs of each data set count and are left out."""
-    counts = []
-    for dataset in dict.fromkeys(result.dataset for result in results):
-        subsets = {r.subset: r for r in results if r.dataset == dataset and r.subset not in AGGREGATES}
-        n_pairs, n_scored = (
-            sum(getattr(r, name) for r in subsets.values()) for name in ("n_pairs", "n_scored")
-        )
-        name = dataset_name(dataset, findings.labels)
-        counts.append(f"{name} ({n_scored} pairs scored, {n_pairs - n_scored} left out)")
-    return f"Data: {', '.join(counts)}."
-
-
-def row_notes(results: Sequence[Result], findings: Findings) -> list[str]:
-    """What a reader must know about single rows: empty bags, other pair counts, where choices were made."""
-    notes = []
-    rows: dict[tuple[str, str], dict[str, Result]] = {}
-    for result in results:
-        if result.subset not in AGGREGATES:
-            rows.setdefault((result.dataset, result.subset), {})[result.system] = result
-    for (dataset, subset), row in rows.items():
-        where = f"{dataset_name(dataset, findings.labels)} {subset}"
-        empty = [f"{system} {result.n_empty}" for system, result in row.items() if result.n_empty]
-        if empty:
-            notes.append(f"{where}: pairs in which a sentence has no vectors, scored 0: {', '.join(empty)}.")
-        count = paper.pair_count(findings.labels[dataset], subset)
-        found = next(iter(row.values()))
-        if count is not None and count not in (found.n_pairs, found.n_scored):
-            notes.append(f"{where}: the paper has {count} pairs, this table {pairs_cell(found)}.")
-    if not any(result.n_empty for result in results):
-        notes.insert(0, "No scored pair has a sentence without vectors.")
-    datasets = dict.fromkeys(result.dataset for result in results)
-    return notes + development_notes(datasets, findings.labels, findings.development)
-
-
-def undefined_notes(found: Sequence[Result | Difference], findings: Findings) -> list[str]:
-    """Of how many resamples intervals and p-values lack a value, where values have one."""
-    if findings.bootstrap is None:
-        return []
-    counts: dict[str, list[str]] = {}
-    for row in found:
-        value = row.value if isinstance(row, Result) else row.difference
-        if value is not None and row.undefined_resamples:
-            where = f"{dataset_name(row.dataset, findings.labels)} {row.subset}"
-            system = row.system if isinstance(row, Result) else f"{row.system} against {row.against}"
-            counts.setdefault(where, []).append(f"{system} {row.undefined_resamples}")
-    return [
-        f"{where}: resamples without a value, of {findings.bootstrap.resamples}, which intervals and "
-        f"p-values leave out: {', '.join(each)}."
-        for where, each in counts.items()
-    ]
-
-
-# The tables of one task, in the shape of the paper's two: a row for each subset, a column for each system.
-#
-# First comes the metric that the task is judged by, with the paper's own figures where a data set's label
-# and a
-# subset's name are those of the paper; then the differences between systems; then the other metrics.
-
-FILES = {"similarity": "sts", "entailment": "snli"}
 
 
 def task_files(task: str, findings: Findings) -> dict[str, str]:
     """The task's tables in Markdown and LaTeX, by name of their file."""
     tables = task_tables(task, findings)
-    name = FILES[task]
-    if not tables:
-        said = "No data set of this task was scored."
-        return {f"{name}.md": f"# {table_title(task)}\n\n{said}\n", f"{name}.tex": f"% {said}\n"}
-    return {f"{name}.md": markdown(tables), f"{name}.tex": latex(tables)}
+    said = "No data set of this task was scored."
+    return {
+        f"{FILES[task]}.md": markdown(tables) if tables else f"# {TITLES[task]}\n\n{said}\n",
+        f"{FILES[task]}.tex": latex(tables) if tables else f"% {said}\n",
+    }
 
 
 def task_tables(task: str, findings: Findings) -> list[Table]:
     """The tables of one task; none where no data set of it was scored. Rows and columns keep their order."""
-    metrics = [m for m in MEASURES[task] if any((r.task, r.metric) == (task, m) for r in findings.results)]
-    tables = [_metric_table(task, metric, findings) for metric in metrics]
-    if any((d.task, d.metric) == (task, METRICS[task]) for d in findings.differences):
-        tables.insert(1, _differences_table(task, findings))
+    tables = []
+    for metric in MEASURES[task]:
+        results, differences = (
+            frame[(frame.task == task) & (frame.metric == metric)]
+            for frame in (findings.results, findings.differences)
+        )
+        if len(results):
+            tables.append(_metric_table(task, metric, results, differences, findings))
+        if len(differences) and metric == METRICS[task]:
+            tables.append(_differences_table(task, metric, results, differences, findings))
     return tables
 
 
-def _metric_table(task: str, metric: str, findings: Findings) -> Table:
-    results = [r for r in findings.results if (r.task, r.metric) == (task, metric)]
-    systems = list(dict.fromkeys(result.system for result in results))
-    rows: dict[tuple[str, str], dict[str, Result]] = {}
-    for result in results:
-        rows.setdefault((result.dataset, result.subset), {})[result.system] = result
-    main = metric == METRICS[task]
-    published = _published(results, findings) if main else {}
-    columns = [*systems, *(f"paper: {name}" for name in paper.SYSTEMS if published)]
-    body = []
-    for (dataset, subset), row in rows.items():
-        n_subsets = len(subsets_of(dataset, results))
-        cells = _value_cells(metric, row, systems, n_subsets, findings)
+def _metric_table(task: str, metric: str, results, differences, findings: Findings) -> Table:
+    systems, is_main = list(results.system.unique()), metric == METRICS[task]
+    published = _published(results, findings.names) if is_main else {}
+    marks = _marks(_references(results), differences[differences.p_adjusted < findings.bootstrap.level])
+    rows = []
+    for key, of_row in results.groupby(["dataset", "subset"], sort=False):
+        found = {row.system: row for row in of_row.itertuples()}
+        cells = _value_cells(metric, found, systems, marks)
         if published:
-            figures = published.get((dataset, subset), [None] * len(paper.SYSTEMS))
+            figures = published.get(key, [None] * len(paper.SYSTEMS))
             cells += [Cell(ABSENT if x is None else printed(metric, x)) for x in figures]
-        body.append(_row(next(iter(row.values())), n_subsets, cells, findings))
-    notes = [*row_notes(results, findings), *findings.notes.get(task, ())] if main else []
-    notes += findings.notes.get(metric, ())
+        rows.append(_row(next(iter(found.values())), cells, findings.names))
+    notes = [*_row_notes(results, findings.names), *findings.notes.get(task, ())] if is_main else []
     return Table(
         f"{FILES[task]}-{metric}",
-        table_title(task if main else metric),
-        columns,
-        body,
-        metric_caption(task, metric, findings, bool(published)),
-        [*notes, *undefined_notes(results, findings)],
+        TITLES[task if is_main else metric],
+        [*systems, *(f"paper: {name}" for name in paper.SYSTEMS if published)],
+        rows,
+        _caption(metric, results, findings, is_main, bool(published)),
+        [*notes, *findings.notes.get(metric, ()), *_undefined_notes(results, "value", findings)],
     )
 
 
-def _differences_table(task: str, findings: Findings) -> Table:
+def _differences_table(task: str, metric: str, results, differences, findings: Findings) -> Table:
     """The systems against those that marks stand for, on the summaries, or else on the subsets."""
-    metric, held = METRICS[task], references(task, findings)
-    results = [r for r in findings.results if (r.task, r.metric) == (task, metric)]
-    of_row = {(r.dataset, r.subset): r for r in results}
-    summarised = {r.dataset for r in results if r.subset in AGGREGATES}
-    shown = [
-        d
-        for d in findings.differences
-        if (d.task, d.metric) == (task, metric)
-        and (d.system in held or d.against in held)
-        and (d.subset in AGGREGATES or d.dataset not in summarised)
+    held, summarised = _references(results), results.dataset[results.subset.isin(AGGREGATES)]
+    shown = differences[
+        (differences.system.isin(held) | differences.against.isin(held))
+        & (differences.subset.isin(AGGREGATES) | ~differences.dataset.isin(summarised))
     ]
-    body = []
-    for d in shown:
-        cells = [_difference_cell(d), Cell(_p(d.p_value)), Cell(_p(d.p_adjusted))]
-        n_subsets = len(subsets_of(d.dataset, results))
-        body.append(_row(of_row[d.dataset, d.subset], n_subsets, cells, findings, (d.system, d.against)))
+    of_row = {(row.dataset, row.subset): row for row in results.itertuples()}
+    rows = []
+    for d in shown.itertuples():
+        interval = "" if np.isnan(d.difference) else _interval(d)
+        cells = [
+            Cell(signed(metric, d.difference), interval=interval),
+            *(Cell(_p(p)) for p in (d.p_value, d.p_adjusted)),
+        ]
+        rows.append(_row(of_row[d.dataset, d.subset], cells, findings.names, (d.system, d.against)))
+    unit = "percentage points" if metric in _PERCENT else "Pearson's correlation"
+    least = 2 / (findings.bootstrap.resamples + 1)
     return Table(
         f"{FILES[task]}-differences",
-        table_title("differences"),
+        TITLES["differences"],
         ["difference", "p", "adjusted p"],
-        body,
-        differences_caption(metric, findings),
-        undefined_notes(shown, findings),
+        rows,
+        _CAPTIONS["differences"].format(unit=unit, least=least),
+        _undefined_notes(shown, "difference", findings),
         ["system", "against"],
     )
 
 
-def _row(result: Result, n_subsets: int, cells, findings: Findings, names: Sequence[str] = ()) -> Row:
+def _row(row: NamedTuple, cells: Sequence[Cell], names: Names, others: Sequence[str] = ()) -> Row:
     """The row of a subset or a summary, which any system's result names."""
-    means = result.subset in (MEAN, WEIGHTED_MEAN)
-    detail = f"of {n_subsets} subset{'s' if n_subsets > 1 else ''}" if means else ""
-    name = dataset_cell(result.dataset, findings.labels, findings.development)
-    return Row(name, result.subset, detail, pairs_cell(result), cells, names)
+    return Row(names.marked(row.dataset), row.subset, count_note(row), _pairs(row), cells, others)
 
 
-def _published(results: Sequence[Result], findings: Findings) -> dict[tuple[str, str], tuple[float, float]]:
-    """The paper's figures for the rows that it has."""
-    found = {}
-    for result in results:
-        subsets = subsets_of(result.dataset, results)
-        figures = paper.figures(findings.labels[result.dataset], result.subset, subsets)
-        if figures:
-            found[result.dataset, result.subset] = figures
-    return found
+def _pairs(row: NamedTuple) -> str:
+    """How many pairs are scored, and of how many."""
+    return f"{row.n_scored} of {row.n_pairs}" if row.n_scored < row.n_pairs else str(row.n_pairs)
 
 
-def _value_cells(metric, row: dict[str, Result], systems, n_subsets, findings: Findings) -> list[Cell]:
+def _value_cells(metric: str, found: Mapping[str, NamedTuple], systems, marks: Mapping) -> list[Cell]:
     """A cell for each system; the best printed value is bold where there is another to beat."""
-    texts = {name: printed(metric, r.value) for name, r in row.items() if r.value is not None}
+    texts = {name: printed(metric, row.value) for name, row in found.items() if not np.isnan(row.value)}
     best = max(texts.values(), key=amount, default=None) if metric != "length-correlation" else None
     cells = []
     for system in systems:
-        if system not in row:
+        if system not in found:
             cells.append(Cell(ABSENT))
             continue
-        result = row[system]
-        text = texts.get(system) or undefined(result)
-        bounded = findings.bootstrap is not None and result.value is not None
-        cells.append(
-            Cell(
-                text,
-                bold=len(texts) > 1 and text == best,
-                marks=_table_marks(result, findings),
-                interval=_interval(metric, result.low, result.high) if bounded else "",
-                note=entered_note(result, n_subsets).strip(),
-            )
-        )
+        row, text = found[system], texts.get(system)
+        cell = Cell(text or undefined(metric, row.n_scored, row.subset), len(texts) > 1 and text == best)
+        marked, interval = marks[row.dataset, row.subset, system], _interval(row) if text else ""
+        cells.append(cell._replace(marks=marked, interval=interval, note=entered_note(row).strip()))
     return cells
 
 
-def _table_marks(result: Result, findings: Findings) -> str:
-    """A mark for each reference system that the result differs from; of two of these the later is marked."""
-    marks = ""
-    for mark, name in zip(MARKS, references(result.task, findings), strict=False):
-        if name == result.system:
-            break
-        marks += mark if _differs(result, name, findings) else ""
+def _references(results: "pd.DataFrame") -> list[str]:
+    """The systems that marks stand for: those of REFERENCES, or else the first."""
+    systems = list(results.system.unique())
+    return [name for name in REFERENCES if name in systems] or systems[:1]
+
+
+def _marks(held: Sequence[str], sure: "pd.DataFrame") -> Mapping[tuple[str, str, str], str]:
+    """By data set, subset and system: a mark for each reference that it surely differs from.
+
+    Where two references differ, the later one is marked.
+    """
+    marks: dict[tuple[str, str, str], str] = defaultdict(str)
+    for r, (mark, reference) in enumerate(zip(MARKS, held, strict=False)):
+        for d in sure[(sure.system == reference) | (sure.against == reference)].itertuples():
+            other = d.against if d.system == reference else d.system
+            if other not in held[:r]:
+                marks[d.dataset, d.subset, other] += mark
     return marks
 
 
-def _differs(result: Result, other: str, findings: Findings) -> bool:
-    row = (result.task, result.dataset, result.subset, result.metric)
-    return any(
-        (d.task, d.dataset, d.subset, d.metric) == row
-        and {d.system, d.against} == {result.system, other}
-        and d.p_adjusted is not None
-        and d.p_adjusted < findings.bootstrap.level
-        for d in findings.differences
-    )
-
-
-def _interval(metric: str, low: float | None, high: float | None) -> str:
-    if low is None:
+def _interval(row: NamedTuple) -> str:
+    if np.isnan(row.low):
         return "[no interval]"
-    return "[{}, {}]".format(*(printed(metric, x).removesuffix("%") for x in (low, high)))
+    return "[{}, {}]".format(*(printed(row.metric, end).removesuffix("%") for end in (row.low, row.high)))
 
 
-def _difference_cell(difference: Difference) -> Cell:
-    if difference.difference is None:
-        return Cell("undefined")
-    text = printed(difference.metric, difference.difference).removesuffix("%")
-    interval = _interval(difference.metric, difference.low, difference.high)
-    return Cell(f"+{text}" if amount(text) > 0 else text, interval=interval)
+def _p(value: float) -> str:
+    return ABSENT if np.isnan(value) else f"{value:.3f}" if value >= 0.0005 else "<0.001"
 
 
-def _p(value: float | None) -> str:
-    if value is None:
-        return ABSENT
-    return f"{value:.3f}" if value >= 0.0005 else "<0.001"
+def _published(results: "pd.DataFrame", names: Names) -> dict[tuple[str, str], tuple[float, float]]:
+    """The paper's figures, by data set and subset, for the rows that it has."""
+    subsets = without_summaries(results).groupby("dataset").subset.agg(set)
+    keys = dict.fromkeys(zip(results.dataset, results.subset, strict=True))
+    found = {(d, subset): paper.figures(names.labels[d], subset, subsets[d]) for d, subset in keys}
+    return {key: figures for key, figures in found.items() if figures}
+
+
+def _caption(metric: str, results: "pd.DataFrame", findings: Findings, is_main: bool, published: bool) -> str:
+    """What is in a table of values."""
+    several, of = results.system.nunique() > 1, findings.bootstrap
+    parts = [_CAPTIONS[metric], _BOLD if several and metric != "length-correlation" else ""]
+    if is_main:
+        marked = zip(MARKS, _references(results), strict=False)
+        named = " and ".join(f"{mark} a system that differs from *{name}*" for mark, name in marked)
+        counts = without_summaries(results).drop_duplicates(["dataset", "subset"])
+        counts = counts.groupby("dataset", sort=False)[["n_pairs", "n_scored"]].sum()
+        data = [
+            f"{findings.names.name(dataset)} ({n_scored} pairs scored, {n_pairs - n_scored} left out)"
+            for dataset, n_pairs, n_scored in counts.itertuples()
+        ]
+        parts += [
+            _PUBLISHED if published else "",
+            _INTERVALS.format(of=of, percent=100 * of.confidence),
+            _FEW.format(of=of) if of.resamples < of.least else "",
+            _MARKED.format(named=named, of=of) if several else "",
+            f"Data: {', '.join(data)}.",
+            findings.origin,
+        ]
+    else:
+        parts.append(f"Intervals{' and marks' if several else ''} are made as in {FIRST}.")
+    return " ".join(filter(None, parts))
+
+
+def _row_notes(results: "pd.DataFrame", names: Names) -> list[str]:
+    """What to know about single rows: empty bags, other pair counts, where choices were made."""
+    notes = [] if results.n_empty.any() else ["No scored pair has a sentence without vectors."]
+    for (dataset, subset), rows in without_summaries(results).groupby(["dataset", "subset"], sort=False):
+        where, first = f"{names.name(dataset)} {subset}", next(rows.itertuples())
+        empty = [f"{row.system} {row.n_empty}" for row in rows.itertuples() if row.n_empty]
+        if empty:
+            notes.append(f"{where}: pairs in which a sentence has no vectors, scored 0: {', '.join(empty)}.")
+        count = paper.pair_count(names.labels[dataset], subset)
+        if count is not None and count not in (first.n_pairs, first.n_scored):
+            notes.append(f"{where}: the paper has {count} pairs, this table {_pairs(first)}.")
+    return notes + names.notes(results.dataset.unique())
+
+
+def _undefined_notes(found: "pd.DataFrame", value: str, findings: Findings) -> list[str]:
+    """How many resamples intervals and p-values leave out, where the column `value` has one."""
+    notes = []
+    lacking = found[found[value].notna() & (found.undefined_resamples > 0)]
+    for (dataset, subset), rows in lacking.groupby(["dataset", "subset"], sort=False):
+        who = rows.system + " against " + rows.against if "against" in rows else rows.system
+        each = [f"{name} {n}" for name, n in zip(who, rows.undefined_resamples, strict=True)]
+        notes.append(
+            f"{findings.names.name(dataset)} {subset}: resamples without a value, of "
+            f"{findings.bootstrap.resamples}, which intervals and p-values leave out: {', '.join(each)}."
+        )
+    return notes

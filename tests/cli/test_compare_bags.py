@@ -56,7 +56,7 @@ def test_other_sentences_are_one_line_and_no_report(tmp_path, vectors, capsys):
     assert compare(tmp_path, first, second)[0] == 2
     lines = [line for line in capsys.readouterr().err.split("\n") if line.startswith("bove compare-bags")]
     assert lines == [
-        f"bove compare-bags: {second}: sentence 's1' has 3 vectors, but 2 in {first} (the first of 2 such "
-        f"sentences); compare bags of the same tokens"
+        f"bove compare-bags: {second}: sentence 's1' has 3 vectors, but 2 in {first}; "
+        f"compare bags of the same tokens"
     ]
     assert not (tmp_path / "r.json").exists()

@@ -1,16 +1,17 @@
 """`bove select` chooses by scores on development sets, says why, and hands on model and settings."""
 
 import csv
+import dataclasses
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
+from made_scores import scores_of, written
 
 from bove.cli.main import main
 from bove.config.load import load, resolve
-from bove.evaluate.results import Scores, write_scores
 
 ROOT = Path(__file__).parent.parent.parent
 GOLD = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
@@ -19,22 +20,12 @@ FILES = ["candidates.csv", "candidates.md", "choice.json", "chosen.yaml"]
 CHANGES = {"model": {"alpha": 2.0, "als": {"max_rounds": 3}}}
 
 
-def scores_of(dataset, values, task="similarity", system="bove", pairs=None):
-    values = np.array(values, float)
-    return Scores(
-        dataset=dataset,
-        label=dataset.upper(),
-        task=task,
-        ids=tuple(map(str, range(6))),
-        subsets=("a",) * 6,
-        gold=tuple(map(str, GOLD)) if task == "similarity" else LABELS,
-        scored=np.ones(6, bool),
-        values={system: values},
-        empty={system: np.zeros(6, bool)},
-        pairs_sha256=pairs or dataset,
-        model_hashes={system: "m"},
-        lengths=np.ones((6, 2), int),
-    )
+def sts(values, system="bove", **more):
+    return scores_of("similarity", "aaaaaa", GOLD, {system: values}, **{"dataset": "sts", **more})
+
+
+def snli(values):
+    return scores_of("entailment", "aaaaaa", LABELS, {"bove": values}, dataset="snli")
 
 
 def noisy(size):
@@ -48,10 +39,13 @@ def candidate(folder, name, *all_scores, changes=CHANGES):
     (home / "model").mkdir(parents=True)
     for file in ("model.safetensors", "log.csv", "times.csv"):
         (home / "model" / file).write_text(f"{file} of {name}\n", encoding="utf-8")
-    for scores in all_scores:
-        write_scores(scores, home / f"{scores.dataset}.parquet")
-    paths = [str(home / f"{scores.dataset}.parquet") for scores in all_scores]
-    return ["--candidate", name, json.dumps(changes), str(home / "model"), *paths]
+    return [
+        "--candidate",
+        name,
+        json.dumps(changes),
+        str(home / "model"),
+        *written(home, "scores", *all_scores),
+    ]
 
 
 def select(folder, *arguments, summary="mean"):
@@ -63,14 +57,20 @@ def chosen(folder):
     return json.loads((folder / "select" / "choice.json").read_text(encoding="utf-8"))
 
 
+def refused(folder, capsys, code, message):
+    err = capsys.readouterr().err
+    assert code == 2 and message in err and err.startswith("bove select: ") and err.count("\n") == 1, err
+    assert not (folder / "select").exists() and not (folder / "model").exists()
+
+
 def test_the_best_candidate_s_model_tables_and_reason_are_written(tmp_path, capsys):
-    sets = [
-        (scores_of("sts", noisy(size)), scores_of("snli", values, "entailment"))
-        for size, values in ((3, GOLD), (0, GOLD), (1, [0, 9, 1, 2, 9, 3]))
-    ]
+    sets = [(noisy(3), GOLD), (noisy(0), GOLD), (noisy(1), [0, 9, 1, 2, 9, 3])]
     arguments = []
-    for number, both in enumerate(sets, 1):
-        arguments += candidate(tmp_path, f"alpha~{number}", *both, changes={"model": {"alpha": number}})
+    for number, (first, second) in enumerate(sets, 1):
+        changes = {"model": {"alpha": number}}
+        # the order of a candidate's files makes no difference
+        both = [sts(first), snli(second)][:: -1 if number == 2 else 1]
+        arguments += candidate(tmp_path, f"alpha~{number}", *both, changes=changes)
     assert select(tmp_path, *arguments) == 0
     got = chosen(tmp_path)
     assert (got["chosen"], got["changes"]) == ("alpha~3", {"model": {"alpha": 3}})
@@ -84,66 +84,34 @@ def test_the_best_candidate_s_model_tables_and_reason_are_written(tmp_path, caps
     with open(tmp_path / "select" / "candidates.csv", encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert list(rows[0]) == ["rank", "alpha", "sts", "snli", "value"]
-    assert [row["alpha"] for row in rows] == ["3", "2", "1"]
-    assert float(rows[0]["value"]) == got["value"]
-    for file in ("model.safetensors", "log.csv", "times.csv"):
-        assert (tmp_path / "model" / file).read_text(encoding="utf-8") == f"{file} of alpha~3\n"
-    assert len(list((tmp_path / "model").iterdir())) == 3
+    assert [row["alpha"] for row in rows] == ["3", "2", "1"] and float(rows[0]["value"]) == got["value"]
+    models = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "model").iterdir()}
+    assert models == {f: f"{f} of alpha~3\n" for f in ("model.safetensors", "log.csv", "times.csv")}
     captured = capsys.readouterr()
     assert captured.out == (tmp_path / "select" / "candidates.md").read_text(encoding="utf-8")
     assert f"alpha~3: {got['reason']}" in captured.err
 
 
-def test_of_equal_candidates_the_first_listed_is_chosen(tmp_path):
+def test_of_equal_candidates_the_first_listed_is_chosen_and_undefined_ones_are_last(tmp_path):
     # correlation does not see scale, so these are equal but for rounding
     names = ["alpha~9", "alpha~1", "alpha~5"]
-    arguments = [candidate(tmp_path, name, scores_of("sts", GOLD * k)) for k, name in enumerate(names, 1)]
-    assert select(tmp_path, *arguments[0], *arguments[1], *arguments[2]) == 0
+    arguments = [candidate(tmp_path, name, sts(GOLD * k)) for k, name in enumerate(names, 1)]
+    undefined = candidate(tmp_path, "alpha~0", sts(np.ones(6)))
+    assert select(tmp_path, *undefined, *arguments[0], *arguments[1], *arguments[2]) == 0
     assert chosen(tmp_path)["chosen"] == "alpha~9"
     assert chosen(tmp_path)["reason"].endswith("alpha~1, has 1.000000 too, and stands later in the list")
+    assert (tmp_path / "select" / "candidates.csv").read_text(encoding="utf-8").endswith("\n4,0,,\n")
+    written = [path for part in ("select", "model") for path in (tmp_path / part).iterdir()]
+    first = {path: path.read_bytes() for path in written}
+    assert select(tmp_path, *undefined, *arguments[0], *arguments[1], *arguments[2]) == 0
+    assert {path: path.read_bytes() for path in written} == first
     assert select(tmp_path, *arguments[2], *arguments[0]) == 0
     assert chosen(tmp_path)["chosen"] == "alpha~5"
 
 
-def test_undefined_candidates_come_last(tmp_path):
-    arguments = [
-        *candidate(tmp_path, "alpha~0", scores_of("sts", np.ones(6))),
-        *candidate(tmp_path, "alpha~1", scores_of("sts", -GOLD)),
-    ]
-    assert select(tmp_path, *arguments) == 0
-    assert chosen(tmp_path)["chosen"] == "alpha~1" and chosen(tmp_path)["value"] == pytest.approx(-1)
-    assert (tmp_path / "select" / "candidates.csv").read_text(encoding="utf-8").endswith("\n2,0,,\n")
-
-
 def test_where_all_are_undefined_nothing_is_chosen(tmp_path, capsys):
-    arguments = candidate(tmp_path, "alpha~0", scores_of("sts", np.ones(6)))
-    assert select(tmp_path, *arguments) == 2
-    assert capsys.readouterr().err == (
-        "bove select: no candidate has a value on all of sts: scores or gold are constant there; "
-        "choose on other data sets\n"
-    )
-    assert not (tmp_path / "select").exists() and not (tmp_path / "model").exists()
-
-
-def test_the_order_of_a_candidate_s_files_makes_no_difference(tmp_path):
-    both = scores_of("sts", noisy(1)), scores_of("snli", GOLD, "entailment")
-    first = candidate(tmp_path, "alpha~1", *both)
-    second = candidate(tmp_path, "alpha~2", scores_of("sts", noisy(0)), both[1])
-    assert select(tmp_path, *first, *second[:4], *second[:3:-1]) == 0
-    assert chosen(tmp_path)["chosen"] == "alpha~2"
-    assert chosen(tmp_path)["values"]["sts"] == pytest.approx(1)
-
-
-def test_two_calls_give_the_same_bytes(tmp_path):
-    arguments = [
-        *candidate(tmp_path, "alpha~1/e_step~averaged", scores_of("sts", noisy(1))),
-        *candidate(tmp_path, "alpha~2/e_step~averaged", scores_of("sts", noisy(2))),
-    ]
-    assert select(tmp_path, *arguments) == 0
-    written = [path for part in ("select", "model") for path in (tmp_path / part).iterdir()]
-    first = {path: path.read_bytes() for path in written}
-    assert select(tmp_path, *arguments) == 0
-    assert {path: path.read_bytes() for path in written} == first
+    code = select(tmp_path, *candidate(tmp_path, "alpha~0", sts(np.ones(6))))
+    refused(tmp_path, capsys, code, "no candidate has a value on all of sts")
 
 
 def test_the_chosen_settings_given_after_the_configuration_are_those_of_the_run(tmp_path):
@@ -158,7 +126,7 @@ def test_the_chosen_settings_given_after_the_configuration_are_those_of_the_run(
         },
     }
     (tmp_path / "own.yaml").write_text(yaml.safe_dump(own), encoding="utf-8")
-    assert select(tmp_path, *candidate(tmp_path, "alpha~2/max_rounds~3", scores_of("sts", GOLD))) == 0
+    assert select(tmp_path, *candidate(tmp_path, "alpha~2/max_rounds~3", sts(GOLD))) == 0
     settings = tmp_path / "select" / "chosen.yaml"
     config = resolve(load([tmp_path / "own.yaml", settings]))
     without = {key: value for key, value in own.items() if key != "select"}
@@ -172,63 +140,46 @@ def test_the_chosen_settings_given_after_the_configuration_are_those_of_the_run(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            {"pairs": "new"},
-            "--candidate alpha~2: its scores are of other pairs than those of alpha~1; score all",
-        ),
-        ({"dataset": "other"}, "--candidate alpha~2: its scores are of other pairs than those of alpha~1"),
-        (
-            {"system": "words"},
-            "sts.parquet: has no scores by 'bove'; score the bags of the candidate's model",
-        ),
+        ({"pairs": "new"}, "data set 'sts' has other pairs than in"),
+        ({"dataset": "other"}, "--candidate alpha~1: has no scores of data set 'other', which"),
+        ({"system": "words"}, "has no scores by 'bove', only by words"),
     ],
 )
-def test_scores_that_can_not_be_compared_are_told(tmp_path, capsys, change, message):
-    first = candidate(tmp_path, "alpha~1", scores_of("sts", GOLD))
-    second = candidate(tmp_path, "alpha~2", scores_of(**{"dataset": "sts", "values": GOLD, **change}))
-    assert select(tmp_path, *first, *second) == 2
-    err = capsys.readouterr().err
-    assert message in err and err.startswith("bove select: ") and err.count("\n") == 1
-    assert not (tmp_path / "select").exists() and not (tmp_path / "model").exists()
+def test_scores_that_cannot_be_compared_are_refused(tmp_path, capsys, change, message):
+    first, second = (
+        candidate(tmp_path, "alpha~1", sts(GOLD)),
+        candidate(tmp_path, "alpha~2", sts(GOLD, **change)),
+    )
+    refused(tmp_path, capsys, select(tmp_path, *first, *second), message)
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["alpha~2", "{}", "FOLDER"], "not NAME CHANGES FOLDER SCORES…; give all four"),
-        (["alpha~2", "{", "FOLDER", "SCORES"], "--candidate alpha~2: '{' is no JSON"),
-        (["alpha~2", "[]", "FOLDER", "SCORES"], "--candidate alpha~2: '[]' is no map"),
-        (["alpha~1", "{}", "FOLDER", "SCORES"], "--candidate alpha~1: stands twice; give each its own name"),
+        (["alpha~2", "{", "FOLDER", "SCORES"], "--candidate alpha~2: '{' is not JSON"),
+        (["alpha~2", "[]", "FOLDER", "SCORES"], "--candidate alpha~2: '[]' is not a map"),
+        (["alpha~1", "{}", "FOLDER", "SCORES"], "--candidate alpha~1: is repeated"),
         (["lambda_P~1", "{}", "FOLDER", "SCORES"], "--candidate lambda_P~1: has other keys than alpha~1"),
         (
             ["alpha~2", "{}", "absent", "SCORES"],
             "absent/model.safetensors: no such file; train candidate alpha~2",
         ),
         (["alpha~2", "{}", "FOLDER", "absent"], "absent: no such file; check the path"),
-        (
-            ["alpha~2", "{}", "FOLDER", "SCORES", "SCORES"],
-            "--candidate alpha~2: a data set's scores stand twice",
-        ),
+        (["alpha~2", "{}", "FOLDER", "SCORES", "SCORES"], "data set 'sts' is in"),
     ],
 )
-def test_a_candidate_that_is_not_whole_is_told_and_nothing_is_written(tmp_path, capsys, words, message):
-    first = candidate(tmp_path, "alpha~1", scores_of("sts", GOLD))
+def test_a_candidate_that_is_not_whole_is_refused_and_nothing_is_written(tmp_path, capsys, words, message):
+    first = candidate(tmp_path, "alpha~1", sts(GOLD))
     second = [{"FOLDER": first[3], "SCORES": first[4]}.get(word, word) for word in words]
-    assert select(tmp_path, *first, "--candidate", *second) == 2
-    err = capsys.readouterr().err
-    assert message in err and err.startswith("bove select: ") and err.count("\n") == 1
-    assert not (tmp_path / "select").exists() and not (tmp_path / "model").exists()
+    refused(tmp_path, capsys, select(tmp_path, *first, "--candidate", *second), message)
 
 
 @pytest.mark.parametrize(("summary", "best"), [("mean", "alpha~1"), ("together", "alpha~2")])
 def test_the_summary_decides(tmp_path, summary, best):
     """One candidate is right within each subset, the other between them."""
-
-    def halves(values):
-        scores = scores_of("sts", values)
-        return Scores(**{**vars(scores), "subsets": ("a",) * 3 + ("b",) * 3})
-
-    within, between = halves([10, 11, 12, 0, 1, 2]), halves([1, 0, 1, 9, 8, 9.5])
-    arguments = [*candidate(tmp_path, "alpha~1", within), *candidate(tmp_path, "alpha~2", between)]
+    values = {"alpha~1": [10, 11, 12, 0, 1, 2], "alpha~2": [1, 0, 1, 9, 8, 9.5]}
+    halves = {name: dataclasses.replace(sts(v), subsets=tuple("aaabbb")) for name, v in values.items()}
+    arguments = [word for name, scores in halves.items() for word in candidate(tmp_path, name, scores)]
     assert select(tmp_path, *arguments, summary=summary) == 0
     assert chosen(tmp_path)["chosen"] == best

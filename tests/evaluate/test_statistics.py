@@ -1,48 +1,28 @@
 """Intervals and p-values are those of SciPy's bootstrap: paired, repeatable, undefined where values are."""
 
-import csv
 import dataclasses
-import io
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
+from made_scores import scores_of
 from scipy import stats
 
 from bove.evaluate import metrics
-from bove.evaluate.results import MEAN, TOGETHER, WEIGHTED_MEAN, Scores, results_of
+from bove.evaluate.results import MEAN, RESULT_COLUMNS, TOGETHER, WEIGHTED_MEAN, results_of
 from bove.evaluate.statistics import (
     DIFFERENCE_COLUMNS,
     Bootstrap,
-    Difference,
     adjust,
     evidence,
     interval,
     p_value,
     resampled,
-    write_differences,
 )
 
 BOOTSTRAP = Bootstrap(400, 0.95, 3)
-
-
-def scores_of(task, subsets, gold, **values):
-    """Scores; gold of None or "-" is not scored."""
-    scored = np.array([g not in (None, "-") for g in gold])
-    return Scores(
-        dataset="d",
-        label="D",
-        task=task,
-        ids=tuple(map(str, range(len(gold)))),
-        subsets=tuple(subsets),
-        gold=tuple(g if g is None else str(g) for g in gold),
-        scored=scored,
-        values={name: np.where(scored, column, np.nan) for name, column in values.items()},
-        empty={name: np.zeros(len(gold), bool) for name in values},
-        pairs_sha256="",
-        model_hashes=dict.fromkeys(values, ""),
-        lengths=np.column_stack([np.ones(len(gold), int), np.arange(len(gold)) % 7 + 1]),
-    )
+ENDS = ["low", "high", "undefined_resamples"]
 
 
 def similarity(sizes, seed=0, noise=(1.0, 0.9)):
@@ -52,31 +32,35 @@ def similarity(sizes, seed=0, noise=(1.0, 0.9)):
     gold = rng.integers(0, 26, n) / 5
     subsets = np.repeat([chr(ord("a") + k) for k in range(len(sizes))], sizes)
     values = {f"s{i}": gold + share * rng.normal(size=n) for i, share in enumerate(noise)}
-    return scores_of("similarity", subsets, gold, **values)
+    return scores_of("similarity", subsets.tolist(), gold, values)
 
 
 def entailment(n=60, seed=0):
     rng = np.random.default_rng(seed)
     gold = rng.choice(["entailment", "neutral", "contradiction"], n)
     values = {f"s{i}": rng.normal(size=n) + (i + 1) * (gold == "entailment") for i in range(2)}
-    return scores_of("entailment", ["dev"] * n, gold, **values)
+    lengths = np.column_stack([np.ones(n, int), np.arange(n) % 7 + 1])
+    return scores_of("entailment", ["dev"] * n, gold.tolist(), values, lengths=lengths)
 
 
-def with_system(scores, name, column):
-    """The scores and those of one more system."""
-    empty = {**scores.empty, name: np.zeros(len(column), bool)}
-    return dataclasses.replace(scores, values={**scores.values, name: column}, empty=empty)
+def with_systems(scores, **columns):
+    """The scores and those of more systems, or other ones."""
+    empty = {name: np.zeros(len(scores.ids), bool) for name in columns}
+    return dataclasses.replace(scores, values=scores.values | columns, empty=scores.empty | empty)
 
 
-def by_row(rows):
+def by_row(frame):
     """Results by (metric, subset, system), or differences by (metric, subset, system, against)."""
-    if isinstance(rows[0], Difference):
-        return {(r.metric, r.subset, r.system, r.against): r for r in rows}
-    return {(r.metric, r.subset, r.system): r for r in rows}
+    names = ["metric", "subset", "system", *(["against"] if "against" in frame else [])]
+    return {tuple(getattr(row, name) for name in names): row for row in frame.itertuples()}
 
 
-def drawn(sizes, n_resamples, seed):
-    """The draws that SciPy makes for strata of these sizes, in one batch: [R, n] of each."""
+def ends(row):
+    return row.low, row.high, row.undefined_resamples
+
+
+def drawn(sizes, n_resamples, seed, batch=None):
+    """The draws that SciPy makes for strata of these sizes: [R, n] of each."""
     held = []
 
     def statistic(*samples, axis):
@@ -85,24 +69,25 @@ def drawn(sizes, n_resamples, seed):
 
     stats.bootstrap(
         [np.arange(size) for size in sizes], statistic, n_resamples=n_resamples, vectorized=True,
-        method="percentile", rng=np.random.default_rng(seed),
+        method="percentile", rng=np.random.default_rng(seed), batch=batch,
     )  # fmt: skip
-    return held[0]
+    return [np.concatenate(parts) for parts in zip(*held, strict=True)]
 
 
-def test_every_metric_is_measured_on_the_draws_of_each_subset():
+@pytest.mark.parametrize("batch", [None, 7])
+def test_every_metric_is_measured_on_scipys_draws_of_each_subset(monkeypatch, batch):
     scores = similarity((20, 15))
-    first, second = drawn((20, 15), 50, 3)
+    first, second = drawn((20, 15), 50, 3, batch)
+    both = [np.append(i, 20 + j) for i, j in zip(first, second, strict=True)]
+    if batch:
+        monkeypatch.setattr("bove.evaluate.statistics._BATCH", batch * 35)
     found = resampled(scores, Bootstrap(50, 0.95, 3))
     gold = scores.gold_of(np.arange(35))
     for name, column in scores.values.items():
         for metric in ("pearson", "spearman"):
-            measure = getattr(metrics, metric)
-            expected = [measure(gold[:20][i], column[:20][i]) for i in first]
-            np.testing.assert_allclose(found[metric, "a", name], expected, atol=1e-12)
-            both = [np.append(i, 20 + j) for i, j in zip(first, second, strict=True)]
-            expected = [measure(gold[i], column[i]) for i in both]
-            np.testing.assert_allclose(found[metric, TOGETHER, name], expected, atol=1e-12)
+            for subset, draws in (("a", first), ("b", 20 + second), (TOGETHER, both)):
+                expected = [getattr(metrics, metric)(gold[i], column[i]) for i in draws]
+                np.testing.assert_allclose(found[metric, subset, name], expected, atol=1e-12)
 
 
 def test_entailment_is_measured_on_the_same_draws():
@@ -134,41 +119,38 @@ def test_results_keep_their_values_and_get_an_interval_around_them():
     scores = similarity((40, 50))
     results, _ = evidence(scores, BOOTSTRAP)
     plain = results_of(scores, ("pearson", "spearman"))
-    assert [dataclasses.replace(r, low=None, high=None) for r in results] == plain
-    assert all(r.low < r.value < r.high for r in results)
-    rows = by_row(results)
-    draws = resampled(scores, BOOTSTRAP)
+    pd.testing.assert_frame_equal(results.drop(columns=ENDS), plain.drop(columns=ENDS))
+    assert ((results.low < results.value) & (results.value < results.high)).all()
+    assert list(results)[: len(RESULT_COLUMNS)] == RESULT_COLUMNS
+    rows, draws = by_row(results), resampled(scores, BOOTSTRAP)
     a, b = (draws["pearson", subset, "s1"] for subset in "ab")
-    assert (rows["pearson", MEAN, "s1"].low, rows["pearson", MEAN, "s1"].high) == interval((a + b) / 2, 0.95)
+    assert ends(rows["pearson", MEAN, "s1"]) == (*interval((a + b) / 2, 0.95), 0)
     weighted = interval((40 * a + 50 * b) / 90, 0.95)
-    found = rows["pearson", WEIGHTED_MEAN, "s1"]
-    assert (found.low, found.high) == pytest.approx(weighted, abs=1e-14)
+    assert ends(rows["pearson", WEIGHTED_MEAN, "s1"]) == pytest.approx((*weighted, 0), abs=1e-14)
 
 
 def test_differences_are_paired_and_of_each_two_systems():
     scores = similarity((60, 40), noise=(1.0, 0.9, 0.3))
     _, differences = evidence(scores, BOOTSTRAP)
+    assert list(differences) == DIFFERENCE_COLUMNS
     rows = by_row(differences)
     pairs = [("s1", "s0"), ("s2", "s0"), ("s2", "s1")]
-    assert [(d.system, d.against) for d in differences[:3]] == pairs
+    assert list(zip(differences.system, differences.against, strict=True))[:3] == pairs
     values, draws = by_row(results_of(scores)), resampled(scores, BOOTSTRAP)
     for system, against in pairs:
         row = rows["pearson", "b", system, against]
         assert row.difference == values["pearson", "b", system].value - values["pearson", "b", against].value
         paired = draws["pearson", "b", system] - draws["pearson", "b", against]
-        assert (row.low, row.high, row.p_value) == (*interval(paired, 0.95), p_value(paired))
-        assert (row.resamples, row.undefined_resamples) == (400, 0)
+        assert (*ends(row), row.p_value) == (*interval(paired, 0.95), 0, p_value(paired))
+        assert row.resamples == 400
 
 
 def test_a_clear_difference_has_a_small_p_value_and_none_a_large_one():
     scores = similarity((200,), noise=(2.0, 0.1))
-    same = with_system(scores, "copy", scores.values["s0"] * 2 + 1)
-    rows = by_row(evidence(same, BOOTSTRAP)[1])
+    rows = by_row(evidence(with_systems(scores, copy=scores.values["s0"] * 2 + 1), BOOTSTRAP)[1])
     clear, none = rows["pearson", "a", "s1", "s0"], rows["pearson", "a", "copy", "s0"]
-    assert clear.p_value == pytest.approx(2 / 401)
-    assert clear.low > 0
-    assert none.p_value == 1
-    assert none.difference == pytest.approx(0, abs=1e-14)
+    assert clear.p_value == pytest.approx(2 / 401) and clear.low > 0
+    assert none.p_value == 1 and none.difference == pytest.approx(0, abs=1e-14)
 
 
 def test_p_values_count_both_sides_of_zero():
@@ -176,7 +158,7 @@ def test_p_values_count_both_sides_of_zero():
     assert p_value(values) == pytest.approx(2 * (1 + 3) / (1 + 99))
     assert p_value(-values) == p_value(values)
     assert p_value(np.array([1e-16, -1e-16, 1e-17])) == 1
-    assert p_value(np.full(3, np.nan)) is None
+    assert np.isnan(p_value(np.full(3, np.nan)))
 
 
 def test_p_values_of_equal_systems_are_spread_evenly():
@@ -185,49 +167,47 @@ def test_p_values_of_equal_systems_are_spread_evenly():
     found = []
     for _ in range(150):
         gold = rng.normal(size=60)
-        values = {name: gold + rng.normal(size=60) for name in ("s0", "s1")}
-        scores = scores_of("similarity", ["a"] * 60, gold, **values)
-        found.append(evidence(scores, Bootstrap(150, 0.95, 0))[1][0].p_value)
+        scores = scores_of("similarity", "a" * 60, gold, {name: gold + rng.normal(size=60) for name in "xy"})
+        found.append(evidence(scores, Bootstrap(150, 0.95, 0))[1].p_value[0])
     assert 0.01 < np.mean(np.array(found) < 0.05) < 0.1
 
 
 def test_the_seed_decides_and_other_systems_change_nothing():
     scores = similarity((30, 20))
-    assert evidence(scores, BOOTSTRAP) == evidence(scores, BOOTSTRAP)
-    other = evidence(scores, dataclasses.replace(BOOTSTRAP, seed=4))
-    assert other[0][0].low != evidence(scores, BOOTSTRAP)[0][0].low
-    alone = dataclasses.replace(scores, values={"s1": scores.values["s1"]})
-    rows = by_row(evidence(scores, BOOTSTRAP)[0])
-    assert all(rows[key] == row for key, row in by_row(evidence(alone, BOOTSTRAP)[0]).items())
+    results, differences = evidence(scores, BOOTSTRAP)
+    again = evidence(scores, BOOTSTRAP)
+    pd.testing.assert_frame_equal(again[0], results)
+    pd.testing.assert_frame_equal(again[1], differences)
+    other, _ = evidence(scores, dataclasses.replace(BOOTSTRAP, seed=4))
+    assert other.low[0] != results.low[0]
+    alone, _ = evidence(dataclasses.replace(scores, values={"s1": scores.values["s1"]}), BOOTSTRAP)
+    own = results[results.system == "s1"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(alone, own)
 
 
 def test_a_constant_system_has_no_interval_and_no_difference():
-    scores = similarity((30, 20))
-    flat = with_system(scores, "flat", np.full(50, 0.3))
+    scores = with_systems(similarity((30, 20)), flat=np.full(50, 0.3))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        results, differences = evidence(flat, BOOTSTRAP)
+        results, differences = evidence(scores, BOOTSTRAP)
     row = by_row(results)["pearson", "a", "flat"]
-    assert (row.value, row.low, row.high, row.undefined_resamples) == (None, None, None, 400)
+    np.testing.assert_equal((row.value, *ends(row)), (np.nan, np.nan, np.nan, 400))
     against = by_row(differences)["pearson", "a", "flat", "s0"]
-    assert (against.difference, against.low, against.p_value) == (None, None, None)
+    np.testing.assert_equal((against.difference, against.p_value, *ends(against)), (*[np.nan] * 4, 400))
 
 
 def test_a_constant_ranking_has_an_interval_of_the_share_of_positives():
     scores = entailment()
-    flat = with_system(scores, "flat", np.zeros(60))
-    rows = by_row(evidence(flat, BOOTSTRAP)[0])
+    rows = by_row(evidence(with_systems(scores, flat=np.zeros(60)), BOOTSTRAP)[0])
     share = np.mean([label == "entailment" for label in scores.gold])
-    row = rows["average-precision", "dev", "flat"]
-    assert row.value == pytest.approx(share)
-    assert row.low < share < row.high
-    area = rows["roc-auc", "dev", "flat"]
+    row, area = rows["average-precision", "dev", "flat"], rows["roc-auc", "dev", "flat"]
+    assert row.value == pytest.approx(share) and row.low < share < row.high
     assert (area.value, area.low, area.high) == (0.5, 0.5, 0.5)
-    assert rows["length-correlation", "dev", "flat"].value is None
+    assert np.isnan(rows["length-correlation", "dev", "flat"].value)
 
 
 def test_resamples_of_two_pairs_are_undefined_half_of_the_time_and_counted():
-    scores = scores_of("similarity", ["a", "a", "b", "b", "b"], [1, 2, 1, 2, 4], s0=[0.1, 0.2, 0.3, 0.2, 0.6])
+    scores = scores_of("similarity", "aabbb", [1, 2, 1, 2, 4], {"s0": [0.1, 0.2, 0.3, 0.2, 0.6]})
     rows = by_row(evidence(scores, BOOTSTRAP)[0])
     two = rows["pearson", "a", "s0"]
     assert (two.value, two.low, two.high) == pytest.approx((1, 1, 1))
@@ -238,15 +218,14 @@ def test_resamples_of_two_pairs_are_undefined_half_of_the_time_and_counted():
 
 def test_one_positive_pair_is_missing_from_a_third_of_the_resamples():
     gold = ["entailment"] + ["neutral"] * 29
-    scores = scores_of("entailment", ["dev"] * 30, gold, s0=np.linspace(1, 0, 30))
-    row = evidence(scores, BOOTSTRAP)[0][0]
+    scores = scores_of("entailment", ["dev"] * 30, gold, {"s0": np.linspace(1, 0, 30)})
+    row = next(evidence(scores, BOOTSTRAP)[0].itertuples())
     assert row.value == row.low == row.high == 1
     assert 100 < row.undefined_resamples < 200  # (1 - 1 / 30) ** 30 = 0.36 of 400
 
 
 def test_pairs_alone_in_their_subsets_are_in_every_resample():
-    rows = ["a", "b", "b", "b", "c"], [5, 1, 2, 4, None]
-    scores = scores_of("similarity", *rows, s0=[0.9, 0.3, 0.2, 0.6, 0.1])
+    scores = scores_of("similarity", "abbbc", [5, 1, 2, 4, None], {"s0": [0.9, 0.3, 0.2, 0.6, 0.1]})
     found = resampled(scores, Bootstrap(30, 0.95, 3))
     (draws,) = drawn((3,), 30, 3)
     gold, column = np.array([5.0, 1, 2, 4]), scores.values["s0"]
@@ -256,46 +235,34 @@ def test_pairs_alone_in_their_subsets_are_in_every_resample():
 
 
 def test_without_two_pairs_in_any_subset_nothing_can_be_resampled():
-    scores = scores_of("similarity", ["a", "b", "c"], [5, 1, None], s0=[0.9, 0.3, 0.1], s1=[0.2, 0.1, 0.3])
+    scores = scores_of("similarity", "abc", [5, 1, None], {"s0": [0.9, 0.3, 0.1], "s1": [0.2, 0.1, 0.3]})
     results, differences = evidence(scores, BOOTSTRAP)
     row = by_row(results)["pearson", TOGETHER, "s0"]
-    assert (row.value, row.low, row.high, row.undefined_resamples) == (pytest.approx(1), None, None, 400)
-    assert all(d.p_value is None and d.low is None for d in differences)
-    nothing = scores_of("entailment", ["dev"], ["-"], s0=[0.9])
-    assert evidence(nothing, BOOTSTRAP)[0][0].value is None
+    np.testing.assert_equal((row.value, *ends(row)), (1, np.nan, np.nan, 400))
+    assert differences.p_value.isna().all() and differences.low.isna().all()
+    assert np.isnan(evidence(scores_of("entailment", ["dev"], ["-"], {"s0": [0.9]}), BOOTSTRAP)[0].value[0])
 
 
 def test_means_over_different_subsets_have_no_difference():
     scores = similarity((30, 20))
-    flat = scores.values["s1"].copy()
-    flat[30:] = 0.5
-    changed = dataclasses.replace(scores, values={"s0": scores.values["s0"], "s1": flat})
-    results, differences = evidence(changed, BOOTSTRAP)
+    flat = np.where(np.arange(50) < 30, scores.values["s1"], 0.5)
+    results, differences = evidence(with_systems(scores, s1=flat), BOOTSTRAP)
     mean = by_row(results)["pearson", MEAN, "s1"]
     assert (mean.entered, mean.undefined_resamples) == (1, 0)
     assert mean.value == by_row(results)["pearson", "a", "s1"].value
     rows = by_row(differences)
-    assert rows["pearson", MEAN, "s1", "s0"].difference is None
-    assert rows["pearson", MEAN, "s1", "s0"].undefined_resamples == 400
-    assert rows["pearson", TOGETHER, "s1", "s0"].p_value is not None
+    of_mean = rows["pearson", MEAN, "s1", "s0"]
+    assert np.isnan(of_mean.difference) and of_mean.undefined_resamples == 400
+    assert not np.isnan(rows["pearson", TOGETHER, "s1", "s0"].p_value)
 
 
 def test_adjusted_p_values_are_scipys_over_each_metric_of_each_task():
-    def row(metric, p, task="similarity"):
-        return Difference(task, "d", "a", metric, "x", "y", 0.1, 0.0, 0.2, p, 400, 0)
-
-    rows = [row("pearson", 0.01), row("spearman", 0.04), row("pearson", None), row("pearson", 0.04)]
-    found = adjust([*rows, row("pearson", 0.03, "entailment")])
-    assert [d.p_adjusted for d in found] == pytest.approx([0.02, 0.04, None, 0.04, 0.03])
-    assert [d.p_value for d in found] == [0.01, 0.04, None, 0.04, 0.03]
-    assert adjust([]) == []
-
-
-def test_the_csv_of_differences_keeps_every_digit():
-    differences, stream = adjust(evidence(similarity((30, 20)), BOOTSTRAP)[1]), io.StringIO()
-    write_differences(stream, differences)
-    rows = list(csv.DictReader(io.StringIO(stream.getvalue())))
-    assert tuple(rows[0]) == DIFFERENCE_COLUMNS
-    for row, difference in zip(rows, differences, strict=True):
-        for name in ("difference", "low", "high", "p_value", "p_adjusted"):
-            assert float(row[name]) == getattr(difference, name)
+    rows = [
+        ("similarity", "pearson", 0.01),
+        ("similarity", "spearman", 0.04),
+        ("similarity", "pearson", np.nan),
+    ]
+    rows += [("similarity", "pearson", 0.04), ("entailment", "pearson", 0.03)]
+    found = adjust(pd.DataFrame(rows, columns=["task", "metric", "p_value"]))
+    np.testing.assert_allclose(found.p_adjusted, [0.02, 0.04, np.nan, 0.04, 0.03])
+    assert adjust(found[:0]).empty

@@ -29,7 +29,6 @@ TOOLS = {
     "mypy",
     "snakefmt",
     "snakemake",
-    "pandas",
     "pygments",
     "sphinx",
     "furo",

@@ -6,27 +6,49 @@ import io
 import pytest
 
 from bove.evaluate.contamination import (
+    contamination_csv,
+    contamination_notes,
     contamination_page,
     normalised,
+    scored_pairs,
     shared_pairs,
     shared_sentences,
-    table_notes,
-    write_csv,
 )
+from bove.evaluate.tables import Names
 from bove.text.conll import Sentence
 from bove.text.pairs import Pair
 
 
 def pair(name, first, second, dataset="test", scored=True, subset="a"):
     gold = 1.0 if scored else None
-    return Pair(
-        f"{subset}-{name}", dataset, dataset.upper(), "similarity", subset, first, second, gold, scored
-    )
+    names = f"{subset}-{name}", dataset, dataset.upper(), "similarity", subset
+    return Pair(*names, first, second, gold, scored)
+
+
+def names_of(pairs, development=("dev",)):
+    return Names({p.dataset: p.label for p in pairs}, development)
+
+
+def shared(*pairs, development=("dev",)):
+    return shared_pairs(scored_pairs(pairs), names_of(pairs, development))
 
 
 def found(*pairs):
-    matches = shared_pairs(pairs, ["dev"])
-    return [(match.pair.id, match.other.id, match.swapped) for match in matches]
+    return [(match.id, match.other_id, match.swapped) for match in shared(*pairs).itertuples()]
+
+
+def page(pairs, development=("dev",), sentences=None):
+    names = names_of(pairs, development)
+    return contamination_page(scored_pairs(pairs), names, shared(*pairs, development=development), sentences)
+
+
+def rows_of(text):
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.split("\n") if "|" in line]
+
+
+def notes(pairs, development=("dev",)):
+    found = shared(*pairs, development=development)
+    return contamination_notes(scored_pairs(pairs), names_of(pairs, development), found)
 
 
 @pytest.mark.parametrize(
@@ -59,8 +81,8 @@ def test_only_scored_pairs_count_and_those_of_two_development_sets_or_of_two_oth
     dev, same = pair("1", "x", "y", "dev"), pair("2", "x", "y")
     assert found(pair("1", "x", "y", "dev", scored=False), same) == []
     assert found(dev, pair("2", "x", "y", scored=False)) == []
-    assert shared_pairs([same, pair("3", "x", "y", "other")], ["dev"]) == []
-    assert shared_pairs([dev, pair("3", "x", "y", "dev2")], ["dev", "dev2"]) == []
+    assert found(same, pair("3", "x", "y", "other")) == []
+    assert shared(dev, pair("3", "x", "y", "dev2"), development=("dev", "dev2")).empty
 
 
 def test_two_equal_sentences_are_not_swapped():
@@ -79,29 +101,21 @@ PAIRS = [
 
 
 def test_the_page_counts_pairs_not_matches_and_names_each_match():
-    shared = shared_pairs(PAIRS, ["dev"])
-    text = contamination_page(PAIRS, ["dev"], shared, None)
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.split("\n") if "|" in line]
-    assert rows[2:] == [["TEST", "a", "3", "2", "1"], ["TEST", "b", "1", "0", "0"]]
+    text = page(PAIRS)
+    assert rows_of(text)[2:] == [["TEST", "a", "3", "2", "1"], ["TEST", "b", "1", "0", "0"]]
     assert [line for line in text.split("\n") if line.startswith("* ")] == [
         "* TEST a-4: DEV (development) a-1",
         "* TEST a-4: DEV (development) a-2, sides swapped",
         "* TEST a-5: DEV (development) a-3, sides swapped",
     ]
-    assert table_notes(PAIRS, ["dev"], shared) == {
-        "similarity": [
-            "TEST a: 2 of 3 scored pairs stand in DEV (development) too; contamination.md names them."
-        ]
-    }
+    said = "TEST a: 2 of 3 scored pairs stand in DEV (development) too; contamination.md names them."
+    assert notes(PAIRS) == {"similarity": [said]}
 
 
-def test_what_is_not_named_on_the_page_is_counted_and_stands_in_the_csv():
+def test_what_the_page_does_not_name_is_counted_and_is_in_the_csv():
     pairs = [pair(str(i), f"x{i}", "y", name) for name in ("dev", "test") for i in range(23)]
-    shared = shared_pairs(pairs, ["dev"])
-    assert "* 3 more are in contamination.csv." in contamination_page(pairs, ["dev"], shared, None)
-    stream = io.StringIO()
-    write_csv(stream, shared, [])
-    rows = list(csv.DictReader(io.StringIO(stream.getvalue())))
+    assert "* 3 more are in contamination.csv." in page(pairs)
+    rows = list(csv.DictReader(io.StringIO(contamination_csv(shared(*pairs), None))))
     assert len(rows) == 23
     assert rows[2] == {
         "kind": "pair", "dataset": "test", "subset": "a", "id": "a-2", "other_dataset": "dev",
@@ -110,29 +124,22 @@ def test_what_is_not_named_on_the_page_is_counted_and_stands_in_the_csv():
 
 
 def test_without_two_kinds_of_data_sets_nothing_is_compared():
-    assert "No data set is for development" in contamination_page(PAIRS, [], [], None)
-    assert "No data set is left to report on" in contamination_page(PAIRS, ["dev", "test"], [], None)
-    assert table_notes(PAIRS, [], []) == table_notes(PAIRS, ["dev", "test"], []) == {}
+    assert "No data set is for development" in page(PAIRS, [])
+    assert "No data set is left to report on" in page(PAIRS, ["dev", "test"])
+    assert notes(PAIRS, []) == notes(PAIRS, ["dev", "test"]) == {}
     apart = [pair("1", "x", "y", "dev"), pair("2", "u", "v")]
-    assert table_notes(apart, ["dev"], [])["similarity"] == [
-        "No scored pair to report on stands in a development data set (contamination.md)."
-    ]
+    assert notes(apart)["similarity"][0].startswith("No scored pair to report on stands in a development")
 
 
 def test_sentences_of_the_treebank_are_found_however_their_tokens_are_spaced():
-    trees = [
-        Sentence(name, tuple(words.split()), (), (), ())
-        for name, words in (("t1", "The dog runs ."), ("t2", "The dog runs ."), ("t3", ""), ("t4", "z z"))
-    ]
-    shared = shared_sentences([*PAIRS, pair("8", "", "w")], trees)
-    assert [(m.pair.id, m.side, m.other) for m in shared] == [("a-6", 2, "t1"), ("b-7", 1, "t1")]
-    text = contamination_page(PAIRS, ["dev"], [], shared)
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.split("\n") if "|" in line]
-    assert rows[-3:] == [
+    words = {"t1": "The dog runs .", "t2": "The dog runs .", "t3": "", "t4": "z z"}
+    trees = [Sentence(name, tuple(text.split()), (), (), ()) for name, text in words.items()]
+    sentences = shared_sentences(scored_pairs([*PAIRS, pair("8", "", "w")]), trees)
+    assert list(zip(sentences.id, sentences.other_id, strict=True)) == [("a-6.2", "t1"), ("b-7.1", "t1")]
+    assert rows_of(page(PAIRS, sentences=sentences))[-3:] == [
         ["DEV", "a", "4", "0", "0.00%"],
         ["TEST", "a", "6", "1", "16.67%"],
         ["TEST", "b", "2", "1", "50.00%"],
     ]
-    stream = io.StringIO()
-    write_csv(stream, [], shared)
-    assert stream.getvalue().split("\n")[1] == "sentence,test,a,a-6.2,treebank,,t1,"
+    lines = contamination_csv(shared(pair("1", "x", "y")), sentences).split("\n")
+    assert lines[1] == "sentence,test,a,a-6.2,treebank,,t1,"
