@@ -151,7 +151,7 @@ def register_neighbours(parser: argparse.ArgumentParser) -> None:
     add("--treebank", metavar="FILE", help="the treebank itself, if not the run's")
     add("--columns", choices=("gold", "predicted"), help="of CoNLL-2009 (default: the run's, or gold)")
     add("--encoding", help="of the treebank (default: the run's, or utf-8)")
-    add("--cache", metavar="FILE", help="keeps the training tokens' vectors (default: in the run's folder)")
+    add("--cache", metavar="FILE", help="keeps the training tokens' vectors (default: with the run)")
     add_run_arguments(parser)
 
 
@@ -170,7 +170,7 @@ def run_neighbours(args: argparse.Namespace) -> None:
     places = find_places(args.word, sentence.forms)
     if not places:
         raise BoveError(f"{args.word!r} is not in the sentence; its words are: {' '.join(sentence.forms)}")
-    graphs, cache = Path(args.graphs or run.training_graphs()), args.cache and Path(args.cache)
+    graphs, cache = Path(args.graphs or run.training_graphs()), Path(args.cache) if args.cache else None
     if cache is None and run is not None and not (args.model or args.graphs):
         cache = run.path / run.variant.folder / "neighbours" / "train.safetensors"
     corpus = load_graphs(graphs)

@@ -144,7 +144,7 @@ def _panels(args, rows: Sequence[dict], column: str, task: str, factor: float):
 
 
 def run_figures_scores(args: argparse.Namespace) -> None:
-    """How each system's scores of a data set lie by gold score or label: one figure per data set."""
+    """The distribution of each system's scores by gold score or label: one figure per data set."""
     files: dict[str, bytes] = {}
     for path in args.scores:
         scores = read_scores(path)

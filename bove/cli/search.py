@@ -119,7 +119,7 @@ def register_index(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     add, usual = parser.add_argument, GraphSettings()
     add("--bags", required=True, metavar="FILE", help="bags of the collection, as `bove infer` writes them")
-    add("--output", required=True, metavar="FOLDER", help="the index; one that lies there is replaced")
+    add("--output", required=True, metavar="FOLDER", help="the index; an existing one is replaced")
     add("--links", type=int, default=usual.links, help=f"of each bag to like ones (default {usual.links})")
     add("--breadth", type=int, default=usual.breadth,
         help=f"bags in view when those are looked for (default {usual.breadth})")  # fmt: skip

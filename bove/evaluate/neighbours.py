@@ -52,7 +52,7 @@ class Neighbours:
 
 
 def find_places(word: str, forms: tuple[str, ...]) -> list[int]:
-    """Where a word stands in a sentence, from 0: spelt so, or else in any case.
+    """The places of a word in a sentence, from 0: spelt so, or else in any case.
 
     `WORD:2` is the second place alone, unless that is itself a word of the sentence. Empty where none is.
     """
@@ -83,33 +83,19 @@ def neighbours_as_json(found: Neighbours) -> dict:
 def neighbours_as_text(found: Neighbours, searched: str) -> str:
     """The neighbours for a terminal; `searched` says among what tokens, such as "9 tokens of 2 sentences"."""
     form = one_line(found.forms[found.place])
-    parts = [f"{form}, word {found.place + 1} of: {one_line(marked(found.forms, found.place))}"]
-    rows = [_row(token) for token in found.tokens]
-    parts.append(
-        f"in context: the nearest bove vectors among {searched}\n"
-        + table(["bove", "word vectors", "word", "sentence"], rows, (0, 1))
+    rows = []
+    for token in found.tokens:
+        times = f"  ({token.alike} times)" if token.alike > 1 else ""
+        word_cosine = "-" if token.word_cosine is None else digits(token.word_cosine)
+        sentence = marked(token.forms, token.place) + times
+        rows.append([digits(token.cosine), word_cosine, token.forms[token.place], sentence])
+    in_context = table(["bove", "word vectors", "word", "sentence"], rows, (0, 1))
+    as_word = f"as a word: {form} has no vector of its own"
+    if found.words is not None:
+        listed = [[digits(near.cosine), near.word] for near in found.words]
+        as_word = "as a word: the nearest word vectors among the vocabulary's words\n"
+        as_word += table(["cosine", "word"], listed, (0,))
+    return (
+        f"{form}, word {found.place + 1} of: {one_line(marked(found.forms, found.place))}\n\n"
+        f"in context: the nearest bove vectors among {searched}\n{in_context}\n\n{as_word}\n"
     )
-    if found.words is None:
-        parts.append(f"as a word: {form} has no vector of its own")
-    else:
-        listed = [[digits(w.cosine), one_line(w.word)] for w in found.words]
-        parts.append(
-            "as a word: the nearest word vectors among the vocabulary's words\n"
-            + table(["cosine", "word"], listed, (0,))
-        )
-    return "\n\n".join(parts) + "\n"
-
-
-def _row(token: TokenNeighbour) -> list[str]:
-    times = f"  ({token.alike} times)" if token.alike > 1 else ""
-    sentence = one_line(marked(token.forms, token.place)) + times
-    return [
-        digits(token.cosine),
-        _cosine(token.word_cosine),
-        one_line(token.forms[token.place]),
-        sentence,
-    ]
-
-
-def _cosine(value: float | None) -> str:
-    return "-" if value is None else digits(value)

@@ -125,7 +125,7 @@ def _look(number: int) -> dict:
 
 # --- bove ablations: variants of a run against a base
 
-# The side of the base on which a dot lies can be seen without the line.
+# The side of the base is visible without the line.
 _DOTS = {
     "the base": {"marker": "D", "color": BLACK},
     "above the base": {"marker": "o", "color": BLUE},
@@ -301,7 +301,7 @@ def _marker(number: int, sure: bool = True) -> dict:
     return {**look, "markerfacecolor": "white", "markeredgewidth": 1.2}
 
 
-# --- bove figures scores: how each system's scores lie for each gold label or range of gold scores
+# --- bove figures scores: the distribution of each system's scores by gold label or score
 
 MOST_BINS, FEW_BINS = 10, 5  # ranges of gold scores: one wide each, or a few where that were too many
 AXES = {"similarity": ("gold score", "STS(S1, S2)"), "entailment": ("gold label", "SNLI(S1, S2)")}

@@ -244,11 +244,11 @@ class BagIndex:
 def build(bags: Bags, folder: str | Path, settings: GraphSettings, threads: int = 1) -> None:
     """Make an index of a file of bags, whole or not at all.
 
-    An index that lies there already is replaced. The engine draws lots: the graph differs from one
-    time to the next, and with it what a search misses.
+    An existing index is replaced. The engine is random: the graph differs from one build to the next, and
+    with it what a search misses.
 
     Raises:
-        BoveError: a value that is not finite, something else lies there, or it cannot be written.
+        BoveError: a value that is not finite, something else is there, or it cannot be written.
         ModuleNotFoundError: the engine is not installed.
     """
     path = Path(folder)
