@@ -166,11 +166,7 @@ def test_bags_of_another_system_open(tmp_path, metadata, dtype):
     np.testing.assert_array_equal(bags["b"], [[2, 3], [4, 5]])
 
 
-GOOD = {
-    "vectors": np.zeros((3, 2), np.float32),
-    "offsets": np.array([0, 1, 3]),
-    "ids": blob(["a", "b"]),
-}
+GOOD = {"vectors": np.zeros((3, 2), np.float32), "offsets": np.array([0, 1, 3]), "ids": blob(["a", "b"])}
 
 
 @pytest.mark.parametrize(

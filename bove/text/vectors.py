@@ -186,9 +186,7 @@ def _decodable(blocks, counts, left_out) -> Iterator[tuple[list[bytes], np.ndarr
 
 
 def write_vectors(
-    output: str | Path,
-    blocks: Iterable[tuple[list[bytes], np.ndarray]],
-    metadata: dict[str, str],
+    output: str | Path, blocks: Iterable[tuple[list[bytes], np.ndarray]], metadata: dict[str, str]
 ) -> np.ndarray:
     """Write blocks of words (UTF-8) and rows [n, r] to a mapped file, atomically.
 

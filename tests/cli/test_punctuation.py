@@ -132,10 +132,7 @@ def test_other_sentences_than_the_graphs_are_refused(folder, tmp_path, capsys, t
 
 
 def test_the_sentences_may_come_in_several_files(folder, tmp_path):
-    parts = [
-        write_treebank(tmp_path / "one", trees()[:3]),
-        write_treebank(tmp_path / "two", trees()[3:]),
-    ]
+    parts = [write_treebank(tmp_path / "one", trees()[:3]), write_treebank(tmp_path / "two", trees()[3:])]
     assert infer(folder, "bove", tmp_path / "b", "--no-punctuation", "--sentences", *parts) == 0
     assert [len(Bags.open(tmp_path / "b")[name]) for name in TEXTS] == [len(kept) for kept in KEPT.values()]
 

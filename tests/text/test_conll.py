@@ -1,16 +1,19 @@
-"""Reading and writing CoNLL-2009 and CoNLL-U."""
+"""Reading and writing CoNLL-2009 and CoNLL-U; what keeps sentences from being trees is counted or refused."""
 
 import gzip
 import io
 from collections import Counter
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 import pytest
-from conll_rows import DOGS, DOGS_09, DOGS_U, read_text, row09, row_u
+from conll_rows import DOGS, DOGS_09, DOGS_U, read_text, row09, row_u, tree
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bove.errors import BoveError
+from bove.files import Oddities
 from bove.text import conll
 from bove.text.conll import Sentence, read_sentences, write_conllu
 
@@ -35,38 +38,22 @@ def test_gold_and_predicted_columns_are_both_there(read):
 
 @pytest.mark.parametrize(
     "text",
-    [
-        DOGS_09.rstrip("\n"),
-        "\n\n" + DOGS_09 + "\n\n \t\n\n",
-        DOGS_09.replace("\n", "\r\n") + "\r\n",
-        "\ufeff" + DOGS_09,
-        gzip.compress(DOGS_09.encode()),
-        DOGS_09.replace("\n", "\t\t\n"),
-        "".join(line.rsplit("\t", 2)[0] + "\n" for line in DOGS_09.splitlines()),
-        DOGS_U.replace("\n", "\t\n"),
-        "# from a corpus\n\n" + DOGS_U,
-        DOGS_09.replace("\n", "\t" * 16 + "\n"),
-        DOGS_U.replace("\n", "\t" * 20 + "\n"),
-        DOGS_U.replace("\t_\n", "\n").replace("\t_\n", "\t" * 22 + "\n"),
-        DOGS_09.replace("\n", "\r\r\n"),
-        "".join("\t".join(line.split("\t")[:13]) + "\n" for line in DOGS_09.splitlines()),
-    ],
-    ids=[
-        "no last line end",
-        "blank lines",
-        "crlf",
-        "bom",
-        "gzip",
-        "padding",
-        "12 columns",
-        "u padding",
-        "header",
-        "30 columns",
-        "u 30 columns",
-        "u 30 columns, last two empty",
-        "two carriage returns",
-        "13 columns",
-    ],
+    {
+        "no last line end": DOGS_09.rstrip("\n"),
+        "blank lines": "\n\n" + DOGS_09 + "\n\n \t\n\n",
+        "crlf": DOGS_09.replace("\n", "\r\n") + "\r\n",
+        "two carriage returns": DOGS_09.replace("\n", "\r\r\n"),
+        "bom": "\ufeff" + DOGS_09,
+        "gzip": gzip.compress(DOGS_09.encode()),
+        "header": "# from a corpus\n\n" + DOGS_U,
+        "padding": DOGS_09.replace("\n", "\t\t\n"),
+        "u padding": DOGS_U.replace("\n", "\t\n"),
+        "12 columns": "".join(line.rsplit("\t", 2)[0] + "\n" for line in DOGS_09.splitlines()),
+        "13 columns": "".join("\t".join(line.split("\t")[:13]) + "\n" for line in DOGS_09.splitlines()),
+        "30 columns": DOGS_09.replace("\n", "\t" * 16 + "\n"),
+        "u 30 columns": DOGS_U.replace("\n", "\t" * 20 + "\n"),
+        "u 30 columns, last two empty": DOGS_U.replace("\t_\n", "\n").replace("\t_\n", "\t" * 22 + "\n"),
+    }.values(),
 )
 def test_harmless_shapes_of_a_file_give_the_same_sentence(read, text):
     assert read(text) == [DOGS]
@@ -89,15 +76,9 @@ def test_ranges_and_empty_nodes_are_no_tokens_and_are_counted(read):
         + row_u("3.1", "ghost", "_", "_", "_", "_")
         + row_u(4, "now", "ADV", "RB", 3, "advmod")
     )
-    assert read(text, counts=counts) == [
-        Sentence(
-            "weekend-1",
-            ("do", "n't", "go", "now"),
-            ("VB", "RB", "VERB", "RB"),
-            (3, 3, 0, 3),
-            ("aux", "advmod", "root", "advmod"),
-        )
-    ]
+    forms, tags = ("do", "n't", "go", "now"), ("VB", "RB", "VERB", "RB")
+    expected = Sentence("weekend-1", forms, tags, (3, 3, 0, 3), ("aux", "advmod", "root", "advmod"))
+    assert read(text, counts=counts) == [expected]
     assert counts == {conll.RANGE: 2, conll.EMPTY_NODE: 1}
 
 
@@ -122,11 +103,7 @@ def test_comments_stand_before_and_inside_sentences(read):
 
 def test_a_block_of_comments_with_an_id_is_an_empty_sentence(read):
     text = "# sent_id = a\n# text =\n# bove_empty = yes\n\n" + DOGS_U + "\n# sent_id = c"
-    assert read(text) == [Sentence("a"), Sentence("2", *_columns(DOGS)), Sentence("c")]
-
-
-def _columns(sentence):
-    return sentence.forms, sentence.tags, sentence.heads, sentence.relations
+    assert read(text) == [Sentence("a"), replace(DOGS, id="2"), Sentence("c")]
 
 
 @pytest.mark.parametrize("layout", ["gold", "predicted"])
@@ -146,7 +123,7 @@ def test_a_file_of_empty_sentences_needs_no_head(read):
     [
         (
             DOGS_09.replace("\t", "  "),
-            r"line 1: its columns are separated by spaces; separate them by single tabs",
+            r"line 1: its columns are separated by spaces; separate them by single t",
         ),
         (DOGS_09 + DOGS_09, r"line 3: token number '1' where 3 was due; .* blank line between"),
         (row09(2, "a", "T", 0, "r"), r"line 1: token number '2' where 1 was due"),
@@ -157,7 +134,7 @@ def test_a_file_of_empty_sentences_needs_no_head(read):
         ("1\ta\t_\n", r"line 1: 3 columns, but CoNLL-2009 has 12"),
         (
             DOGS_09 + "\n" + DOGS_U,
-            r"line 4: 10 columns, but CoNLL-2009, which the file is by its first row, has 12",
+            r"line 4: 10 columns, but CoNLL-2009, which the file is by its first row, ha",
         ),
         (DOGS_U + "3\tloud\n", r"line 3: 2 columns, but CoNLL-U, which"),
         (
@@ -214,6 +191,77 @@ def test_a_form_that_would_break_the_row_is_not_written(form):
         write_conllu(io.StringIO(), Sentence("a", (form,), ("T",), (0,), ("r",)))
 
 
+@pytest.mark.parametrize(
+    ("heads", "kept", "kinds"),
+    [
+        ((0, 1), (0, 1), {}),
+        ((0, "_"), (0, -1), {conll.NO_HEAD: 1}),
+        ((0, 3), (0, -1), {conll.OUT_OF_RANGE: 1}),
+        ((0, -1), (0, -1), {conll.NEGATIVE: 1}),
+        ((0, 2), (0, 2), {conll.SELF_LOOP: 1}),
+        ((2, 1), (2, 1), {conll.CYCLE: 1, conll.NO_ROOT: 1}),
+        ((0, 4, 2, 3), (0, 4, 2, 3), {conll.CYCLE: 1}),
+        ((0, 0), (0, 0), {conll.TWO_ROOTS: 1}),
+        ((2, "_"), (2, -1), {conll.NO_HEAD: 1, conll.NO_ROOT: 1}),
+    ],
+)
+def test_odd_trees_are_kept_and_counted_or_refused(read, heads, kept, kinds):
+    counts = Counter()
+    assert read(tree(*heads), counts=counts)[0].heads == kept
+    assert counts == kinds
+    if kinds:
+        with pytest.raises(BoveError, match=r"file\.conll, line \d: (tokens|heads|negative|sentences)"):
+            read(tree(*heads), strict=True)
+    else:
+        assert read(tree(*heads), strict=True)
+
+
+def test_a_long_chain_and_a_long_cycle_need_no_recursion(read):
+    size = 20_000
+    counts = Counter()
+    read(tree(*range(size)) + "\n" + tree(*range(2, size + 1), 1), counts=counts)
+    assert counts == {conll.CYCLE: 1, conll.NO_ROOT: 1}
+
+
+def test_missing_tags_labels_and_repeated_ids_are_kept_counted_and_found(read):
+    named = "# sent_id = a\n"
+    rows = row_u(1, "go", "_", "_", 0, "root") + row_u(2, "on", "ADV", "_", 1, "_")
+    text = named + rows + "\n" + named + "\n"
+    counts = Oddities()
+    first, second = read(text, counts=counts)
+    assert (first.tags, first.relations, second) == (("_", "ADV"), ("root", "_"), Sentence("a"))
+    assert counts == {conll.NO_TAG: 1, conll.NO_LABEL: 1, conll.REPEATED_ID: 1, conll.NO_TOKENS: 1}
+    lines = {conll.NO_TAG: [2], conll.NO_LABEL: [3], conll.REPEATED_ID: [5], conll.NO_TOKENS: [5]}
+    assert counts.places == lines
+
+
+def test_the_lines_of_the_first_oddities_are_kept_or_of_all(read):
+    text = (tree(0, 9) + "# inside\n" + "\n") * 7
+    for keep, lines in ((2, [2, 6]), (None, [2, 6, 10, 14, 18, 22, 26])):
+        counts = Oddities(keep)
+        read(text, counts=counts)
+        assert counts == {conll.OUT_OF_RANGE: 7, conll.INNER_COMMENT: 7}
+        assert counts.places == {conll.OUT_OF_RANGE: lines, conll.INNER_COMMENT: [line + 1 for line in lines]}
+
+
+@pytest.mark.parametrize(
+    ("names", "ids", "lines"),
+    [
+        (["2", ""], ["2", "2"], [4]),
+        (["", "1"], ["1", "1"], [4]),
+        ([None, None, "2", "x", None], ["1", "2", "2", "x", "5"], [5]),
+        (["", ""], ["1", "2"], []),
+        (["01", None, "9" * 5000], ["01", "2", "9" * 5000], []),
+    ],
+)
+def test_an_id_may_stand_before_as_the_number_of_a_sentence_without_one(read, names, ids, lines):
+    row = "1\ta\t_\tX\tX\t_\t0\troot\t_\t_\n\n"
+    text = "".join((f"# sent_id = {name}\n" if name is not None else "") + row for name in names)
+    counts = Oddities()
+    assert [sentence.id for sentence in read(text, counts=counts)] == ids
+    assert counts.places.get(conll.REPEATED_ID, []) == lines
+
+
 cells = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\n\r"), min_size=1, max_size=5)
 names = cells.map(lambda name: name.strip(" ")).filter(bool)
 
@@ -234,3 +282,31 @@ def test_what_is_written_is_read_back(tmp_path_factory, written):
         for sentence in (*written, rooted):
             write_conllu(stream, sentence, text=sentence.id)
     assert list(read_sentences(path)) == [*written, rooted]
+
+
+@given(st.binary(max_size=300), st.sampled_from(["utf-8", "latin-1", "cp1252", "utf-7"]))
+def test_random_bytes_give_sentences_or_one_clear_error(tmp_path_factory, data, encoding):
+    path = tmp_path_factory.mktemp("bytes") / "file"
+    path.write_bytes(data)
+    for columns in ("gold", "predicted"):
+        with suppress(BoveError):
+            list(read_sentences(path, columns, encoding))
+
+
+MARKS = ["1", "2", "1-2", "1.1", "_", "#", "", "0", "-1", "3", "\t", "\t", "\t_", "\n", "\r", " ", "é"]
+mark = st.sampled_from(MARKS)
+
+
+@given(st.sampled_from([DOGS_09, DOGS_U]), st.data())
+def test_a_changed_file_gives_sentences_or_one_clear_error(tmp_path_factory, text, data):
+    for _ in range(data.draw(st.integers(1, 4))):
+        start = data.draw(st.integers(0, len(text)))
+        text = text[:start] + data.draw(mark) + text[start + data.draw(st.integers(0, 3)) :]
+    path = tmp_path_factory.mktemp("changed") / "file"
+    path.write_text(text, encoding="utf-8", newline="")
+    counts = Oddities(None)
+    with suppress(BoveError):
+        for sentence in read_sentences(path, counts=counts):
+            assert len(sentence.forms) == len(sentence.tags) == len(sentence.heads) == len(sentence.relations)
+            assert all(-1 <= head <= len(sentence.forms) for head in sentence.heads)
+    assert {kind: len(places) for kind, places in counts.places.items()} == counts

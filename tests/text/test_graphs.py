@@ -12,27 +12,12 @@ from bove.text.graphs import Counts, encode, load_graphs, save_graphs
 from bove.text.vectors import WordVectors, write_vectors
 from bove.text.vocabulary import build
 
-OPTIONS = {
-    "numbers": True,
-    "punctuation": True,
-    "lookup": ["exact", "lower", "capitalised"],
-    "adjacency": True,
-}
+OPTIONS = dict.fromkeys(("numbers", "punctuation", "adjacency"), True)
+OPTIONS |= {"lookup": ["exact", "lower", "capitalised"]}
+ARCS = ((2, 0, 2, 2), ("nsubj", "root", "obj", "p"))
 TREEBANK = [
-    Sentence(
-        "1",
-        ("dogs", "see", "cats", "."),
-        ("NNS", "VBP", "NNS", "."),
-        (2, 0, 2, 2),
-        ("nsubj", "root", "obj", "p"),
-    ),
-    Sentence(
-        "2",
-        ("dogs", "see", "Rex", "."),
-        ("NNS", "VBP", "NNP", "."),
-        (2, 0, 2, 2),
-        ("nsubj", "root", "obj", "p"),
-    ),
+    Sentence("1", ("dogs", "see", "cats", "."), ("NNS", "VBP", "NNS", "."), *ARCS),
+    Sentence("2", ("dogs", "see", "Rex", "."), ("NNS", "VBP", "NNP", "."), *ARCS),
     Sentence("3", ("dogs", "now", "."), ("NNS", "RB", "."), (0, 1, 1), ("root", "advmod", "p")),
 ]
 
@@ -63,19 +48,14 @@ def named_arcs(graphs, words):
 def test_a_token_has_its_word_and_its_tag():
     words = vocabulary()
     graphs = encode(TREEBANK, words)
-    assert named_properties(graphs, words) == [
-        ["dogs", "NNS"],
-        ["see", "VBP"],
-        ["UNKNOWN_NNS", "NNS"],
-        ["PUNCT", "."],
-        ["dogs", "NNS"],
-        ["see", "VBP"],
-        ["UNKNOWN_NNP", "UNKNOWN_POSTAG"],
-        ["PUNCT", "."],
-        ["dogs", "NNS"],
-        ["UNKNOWN_RB", "UNKNOWN_POSTAG"],
-        ["PUNCT", "."],
-    ]
+    dogs, see, stop = ["dogs", "NNS"], ["see", "VBP"], ["PUNCT", "."]
+    unknown = [["UNKNOWN_NNS", "NNS"], *([f"UNKNOWN_{tag}", "UNKNOWN_POSTAG"] for tag in ("NNP", "RB"))]
+    first, second, third = (
+        [dogs, see, unknown[0], stop],
+        [dogs, see, unknown[1], stop],
+        [dogs, unknown[2], stop],
+    )
+    assert named_properties(graphs, words) == [*first, *second, *third]
     np.testing.assert_array_equal(graphs.token_offsets, [0, 4, 8, 11])
     assert graphs.n_properties == words.n_properties and graphs.vocabulary_hash == words.hash
     assert graphs.ids == ("1", "2", "3") and graphs.extra.shape == (0, 0)
@@ -93,12 +73,7 @@ def test_arcs_go_from_head_to_dependent_and_adjacency_to_the_next():
         ("p", 8, 10),
         *(("ADJACENCY", t, t + 1) for t in (0, 1, 2, 4, 5, 6, 8, 9)),
     }
-
-
-def test_adjacency_can_be_switched_off():
-    words = vocabulary(adjacency=False)
-    assert "ADJACENCY" not in words.relations
-    assert len(encode(TREEBANK, words).arc_relation) == 8
+    assert len(encode(TREEBANK, vocabulary(adjacency=False)).arc_relation) == 8
 
 
 def test_without_dependencies_adjacency_alone_is_encoded():
@@ -115,19 +90,13 @@ def test_without_tags_a_token_has_its_word_alone(known):
     forms = ("dogs", "Rex", "unicorns", "zebras", ".")
     tree = Sentence("s", forms, ("NNS", "NNP", "new", "NNS", "."), (0,) + (1,) * 4, ("root",) + ("obj",) * 4)
     graphs = encode([tree], words, known, counts)
-    assert named_properties(graphs, words) == [
-        ["dogs"],
-        ["UNKNOWN_"],
-        ["UNKNOWN_"],
-        ["extra 0"],
-        ["PUNCT"],
-    ]
+    assert named_properties(graphs, words) == [["dogs"], ["UNKNOWN_"], ["UNKNOWN_"], ["extra 0"], ["PUNCT"]]
     assert not counts.tags and not counts.new_tags and not counts.dropped and counts.tag_coverage == 1
     assert counts.words == {"exact": 1, "UNKNOWN_": 2, "vectors": 1, "PUNCT": 1}
     assert graphs.n_properties == words.n_words
 
 
-def test_no_cell_stands_twice_even_where_labels_and_heads_are_odd():
+def test_no_cell_is_repeated_even_where_labels_and_heads_are_odd():
     words = vocabulary()
     odd = Sentence("o", ("dogs",) * 4, ("NNS",) * 4, (1, 3, 2, -1), ("new", "ADJACENCY", "x", "_"))
     graphs = encode([odd, odd], words)
@@ -150,17 +119,10 @@ def test_words_outside_the_vocabulary_get_their_pretrained_vector(known):
     words, counts = vocabulary(), Counts()
     forms = ("ZEBRAS", "lions", "zebras", "Dogs", "7", "unicorns", "unicorns")
     tags = ("NNS", "NNS", "NNS", "NNS", "NNS", "NNS", "JJ")
-    graphs = encode(
-        [Sentence("s", forms, tags, (0,) + (1,) * 6, ("root",) + ("obj",) * 6)], words, known, counts
-    )
-    assert [some[0] for some in named_properties(graphs, words)[:-1]] == [
-        "extra 0",
-        "extra 1",
-        "extra 0",
-        "dogs",
-        "UNKNOWN_NNS",
-        "UNKNOWN_NNS",
-    ]
+    tree = Sentence("s", forms, tags, (0,) + (1,) * 6, ("root",) + ("obj",) * 6)
+    graphs = encode([tree], words, known, counts)
+    expected = ["extra 0", "extra 1", "extra 0", "dogs", "UNKNOWN_NNS", "UNKNOWN_NNS"]
+    assert [some[0] for some in named_properties(graphs, words)[:-1]] == expected
     assert named_properties(graphs, words)[-1] == ["UNKNOWN_POSTAG"], "JJ was never unknown: no word property"
     np.testing.assert_array_equal(graphs.extra, [[0, 1], [4, 5]])
     assert counts.words == {"vectors": 3, "lower": 1, "UNKNOWN_": 2, "none": 1}
@@ -171,21 +133,16 @@ def test_coverage_takes_rare_names_as_known_and_counts_new_ones():
     encode(TREEBANK, words, counts=counts)
     assert (counts.relation_coverage, counts.tag_coverage) == (1, 1)
     assert counts.relations == {"kept": 7, "rare": 1} and counts.tags == {"kept": 9, "rare": 2}
-    other, counts = (
-        Sentence("o", ("a",) * 4, ("NNS", "N", "N", "RB"), (0, 1, 1, 1), ("ROOT", "OBJ", "OBJ", "obj")),
-        Counts(),
-    )
-    encode([other], words, counts=counts)
+    tags, labels, counts = ("NNS", "N", "N", "RB"), ("ROOT", "OBJ", "OBJ", "obj"), Counts()
+    encode([Sentence("o", ("a",) * 4, tags, (0, 1, 1, 1), labels)], words, counts=counts)
     assert counts.relation_coverage == pytest.approx(1 / 3) and counts.new_relations == {"OBJ": 2}
     assert counts.tag_coverage == pytest.approx(1 / 2) and counts.new_tags == {"N": 2}
 
 
 def test_names_without_any_row_are_left_out_and_counted():
     words = build(TREEBANK[:1] * 2, {"words": 2, "tags": 1, "relations": 1}, OPTIONS)
-    counts = Counts()
-    graphs = encode(
-        [Sentence("s", ("x", "y"), ("NEW", "NNS"), (0, 1), ("root", "new"))], words, counts=counts
-    )
+    tree, counts = Sentence("s", ("x", "y"), ("NEW", "NNS"), (0, 1), ("root", "new")), Counts()
+    graphs = encode([tree], words, counts=counts)
     assert named_properties(graphs, words) == [[], ["NNS"]]
     assert named_arcs(graphs, words) == {("ADJACENCY", 0, 1)}
     assert counts.dropped == {"tags": 1, "arcs": 1} and counts.words == {"none": 2}

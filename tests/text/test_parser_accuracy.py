@@ -57,6 +57,6 @@ def test_of_nothing_there_is_no_share():
     assert accuracy.shares(False) == {"tags": None, "UAS": None, "LAS": None}
 
 
-def test_trees_of_other_tokens_can_not_be_compared():
+def test_trees_of_other_tokens_cannot_be_compared():
     with pytest.raises(ValueError, match="sentence 1"):
         shares(changed(forms=("Dogs", "bark", "loud", ".")))

@@ -1,4 +1,4 @@
-"""Tokens and sentences follow the Penn Treebank's rules and the treebank's own habits."""
+"""Tokens and sentences follow the Penn Treebank's rules and the treebank's own habits; what a token is."""
 
 import json
 import time
@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bove.text.tokens import Conventions, find_conventions, normalise, sentences, split_sentences, tokenise
+from bove.text.tokens import (
+    NUMBER,
+    PUNCTUATION,
+    Conventions,
+    character_class,
+    find_conventions,
+    normalise,
+    sentences,
+    split_sentences,
+    tokenise,
+)  # fmt: skip
 
 UD = Conventions()
 PENN = find_conventions(
@@ -138,3 +148,29 @@ def test_long_monotonous_text_takes_no_quadratic_time(unit):
 def test_a_word_of_thousands_of_clitics_needs_no_recursion():
     (tokens,) = sentences("dog" + "'s" * 3000, UD)
     assert tokens == ["dog", *["'s"] * 3000]
+
+
+NUMBERS = (
+    "5 1,000.5 1990s 1990's '90s 3/4 1\\/2 ½ 1½ ² ٣٤ 10:30 2004-11-17 +1-800-555 -5 .5 10. 1st 22ND 3rd 4th "
+    "2.5% 5€ $5 -$5 ±3 \u22125 3\u20134 \u201990s"
+)
+MARKS = (
+    ", . ... … ' '' ` `` \" - -- — _ / \\ * ( ) [ ] « » ¿ 。 ? !? :-) = + < > | ~ ^ && #@%! "
+    "-LRB- -RRB- -LSB- -RSB- -LCB- -RCB-"
+)
+OTHERS = "$ US$ € % ‰ & # @ § © 😀 ° U.S. 's n't 10-year 5pm two A-10 B2B 1) :D :P <3 1?!? x.x -lrb- II 五"
+
+
+@pytest.mark.parametrize("form", [*NUMBERS.split(" "), "1\u00a0000", "1\u202f000"])
+def test_numbers(form):
+    assert character_class(form) == NUMBER
+
+
+@pytest.mark.parametrize("form", MARKS.split(" "))
+def test_punctuation(form):
+    assert character_class(form) == PUNCTUATION
+
+
+@pytest.mark.parametrize("form", [*OTHERS.split(" "), "", "\u00a0"])
+def test_words(form):
+    assert character_class(form) is None
