@@ -4,7 +4,7 @@ import hashlib
 import json
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bove.api.graph import Graph, vector_of
+from bove.api.graph import Graph, Vectors, checked, mapped
 from bove.errors import BoveError
 from bove.factor.graphs import GraphCorpus
 from bove.factor.model import Model
@@ -23,11 +23,8 @@ from bove.text.graphs import Counts, encode
 from bove.text.vectors import WordVectors
 from bove.text.vocabulary import Vocabulary
 
-# The names of properties and relations by row: the dictionaries of a corpus or of a model.
-
-# with more kinds than this they are not told apart: each is a term of the loss
+# each kind of property is a term of the loss; more kinds than this are one
 MOST_KINDS = 64
-_ALL = "properties"
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ class Names:
         if not self.hash:
             object.__setattr__(self, "hash", self._own_hash())
         if not self.groups:
-            object.__setattr__(self, "groups", {_ALL: (0, len(self.properties))})
+            object.__setattr__(self, "groups", {"properties": (0, len(self.properties))})
 
     def _own_hash(self) -> str:
         text = json.dumps([self.properties, self.relations], separators=(",", ":"))
@@ -64,23 +61,19 @@ class Names:
     @classmethod
     def counted(cls, properties: Counter[str], relations: Counter[str]) -> "Names":
         """Rows ordered by kind (as first met), then count (highest first), then name."""
-        kinds = dict.fromkeys(map(kind_of, properties))
-        place = (
-            {kind: i for i, kind in enumerate(kinds)} if len(kinds) <= MOST_KINDS else dict.fromkeys(kinds, 0)
-        )
+        kinds = list(dict.fromkeys(map(kind_of, properties)))
+        few = len(kinds) <= MOST_KINDS
+        place = {kind: few * i for i, kind in enumerate(kinds)}
         rows = sorted(properties, key=lambda name: (place[kind_of(name)], -properties[name], name))
-        order = tuple(sorted(relations, key=lambda name: (-relations[name], name)))
-        return cls(tuple(rows), order, groups_of(rows) if len(kinds) <= MOST_KINDS else {})
+        order = sorted(relations, key=lambda name: (-relations[name], name))
+        return cls(tuple(rows), tuple(order), groups_of(rows) if few else {})
 
     @classmethod
     def of_vocabulary(cls, vocabulary: Vocabulary) -> "Names":
         """Those of a vocabulary of the workflow, its words as `word:…` and its tags as `pos:…`."""
-        words, tags = (
-            (f"word:{name}" for name in vocabulary.words),
-            (f"pos:{name}" for name in vocabulary.tags),
-        )
+        names = (*(f"word:{name}" for name in vocabulary.words), *(f"pos:{name}" for name in vocabulary.tags))
         groups = {"words": (0, vocabulary.n_words), "tags": (vocabulary.n_words, vocabulary.n_properties)}
-        return cls((*words, *tags), vocabulary.relations, groups, vocabulary.hash)
+        return cls(names, vocabulary.relations, groups, vocabulary.hash)
 
     @cached_property
     def property_rows(self) -> dict[str, int]:
@@ -122,17 +115,10 @@ def names_of(model: Model, path: str | Path, vocabulary: str | Path | None) -> N
     elif model.property_names or not len(model.properties):
         names = Names(model.property_names, model.relation_names, model.groups)
     else:
-        raise BoveError(
-            f"{path}: a model whose names lie elsewhere; give the vocabulary.json that it goes with"
-        )
+        raise BoveError(f"{path}: a model without names; give the vocabulary.json that it was made with")
     if names.hash != model.vocabulary_hash:
         raise BoveError(f"{path}: made with other names; give the vocabulary.json that it was made with")
     return names
-
-
-# Graphs as flat arrays, with the names of their properties and relations.
-
-Vectors = Mapping[str, np.ndarray]
 
 
 class Unseen(NamedTuple):
@@ -149,7 +135,7 @@ class Corpus:
     Attributes:
         arrays: the graphs; their ids are the graphs' own, or numbers from 1.
         names: of the properties and relations, as the arrays number them.
-        repeated: properties and edges that stood twice and count once.
+        repeated: properties and edges that were repeated and count once.
     """
 
     arrays: GraphCorpus
@@ -199,9 +185,8 @@ class Corpus:
         if keep.all():
             return self
         offsets = _thinned(arrays.property_offsets, keep)
-        return replace(
-            self, arrays=replace(arrays, property_offsets=offsets, properties=arrays.properties[keep])
-        )
+        arrays = replace(arrays, property_offsets=offsets, properties=arrays.properties[keep])
+        return replace(self, arrays=arrays)
 
     def numbered_as(
         self, names: Names, vectors: Vectors | None = None, rank: int | None = None
@@ -220,49 +205,21 @@ class Corpus:
             return self, Unseen(Counter(), Counter())
         old, ours = self.arrays, self.names
         if len(old.extra):
-            raise BoveError(
-                "graphs with words outside of their vocabulary fit that vocabulary's models alone"
-            )
+            raise BoveError("graphs with words outside of their vocabulary fit its models alone")
         used = np.bincount(old.properties, minlength=len(ours.properties))
         place, extra = _places(ours, names, used, vectors, rank)
         relation = np.array([names.relation_rows.get(name, -1) for name in ours.relations], np.int64)
         properties, arcs = place[old.properties], relation[old.arc_relation]
         keep, kept = properties >= 0, arcs >= 0
-        unseen = Unseen(
-            _count(ours.properties, old.properties[~keep]), _count(ours.relations, old.arc_relation[~kept])
-        )
+        lost = _count(ours.properties, old.properties[~keep])
+        unseen = Unseen(lost, _count(ours.relations, old.arc_relation[~kept]))
         arrays = replace(
-            old,
-            property_offsets=_thinned(old.property_offsets, keep),
-            properties=properties[keep],
-            arc_offsets=_thinned(old.arc_offsets, kept),
-            arc_relation=arcs[kept],
-            arc_head=old.arc_head[kept],
-            arc_dependent=old.arc_dependent[kept],
-            n_properties=len(names.properties),
-            n_relations=len(names.relations),
-            extra=extra,
-            vocabulary_hash=names.hash,
-        )
+            old, property_offsets=_thinned(old.property_offsets, keep), properties=properties[keep],
+            arc_offsets=_thinned(old.arc_offsets, kept), arc_relation=arcs[kept], arc_head=old.arc_head[kept],
+            arc_dependent=old.arc_dependent[kept], n_properties=len(names.properties),
+            n_relations=len(names.relations), extra=extra, vocabulary_hash=names.hash,
+        )  # fmt: skip
         return Corpus(arrays, names, self.repeated), unseen
-
-
-def checked(graphs: Iterable[Graph]) -> Iterator[Graph]:
-    """The graphs; BoveError for something else, with its place."""
-    if isinstance(graphs, Graph):
-        raise BoveError("one Graph is given where several may stand; put it in a list")
-    if hasattr(graphs, "is_directed"):
-        raise BoveError("a networkx graph is given; give a list of what bove.from_networkx makes of each")
-    if not isinstance(graphs, Iterable):
-        raise BoveError(f"graphs are due, but {type(graphs).__name__} is given; give a list of Graph")
-    for number, graph in enumerate(graphs):
-        if hasattr(graph, "is_directed"):
-            raise BoveError(f"item {number} is a networkx graph; make a Graph of it with bove.from_networkx")
-        if not isinstance(graph, Graph):
-            raise BoveError(
-                f"item {number} is {type(graph).__name__}, not a Graph; see bove.Graph and the readers"
-            )
-        yield graph
 
 
 class _Flat:
@@ -334,17 +291,8 @@ def _places(
     return place, np.zeros((0, 0), np.float32) if extra is None else extra
 
 
-def mapped(vectors: Vectors | None) -> Vectors:
-    """Vectors by name, none where none are given; BoveError for something else."""
-    if vectors is None:
-        return {}
-    if not isinstance(vectors, Mapping):
-        raise BoveError(f"vectors is {type(vectors).__name__}; give the vector of each property by its name")
-    return vectors
-
-
 def stacked(vectors: Vectors, names: Iterable[str], rank: int | None = None) -> np.ndarray:
-    """[m, r] float32: the vectors of some names.
+    """[m, r] float32: the vectors of some properties.
 
     Raises:
         BoveError: a vector that is not one row of finite numbers, or of another length than the others or
@@ -352,8 +300,16 @@ def stacked(vectors: Vectors, names: Iterable[str], rank: int | None = None) -> 
     """
     rows = []
     for name in names:
-        rows.append(vector_of(name, vectors[name], rank))
-        rank = len(rows[0])
+        try:
+            row = np.asarray(vectors[name], np.float32)
+        except (TypeError, ValueError):
+            row = np.empty((0, 0), np.float32)
+        if row.ndim != 1 or not np.isfinite(row).all():
+            raise BoveError(f"vector of {name!r}: give one row of finite numbers")
+        if rank is not None and len(row) != rank:
+            raise BoveError(f"vector of {name!r}: {len(row)} numbers, but {rank} are due, as the rank says")
+        rows.append(row)
+        rank = len(row)
     return np.stack(rows) if rows else np.zeros((0, rank or 0), np.float32)
 
 

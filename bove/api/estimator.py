@@ -13,8 +13,8 @@ from scipy.sparse.linalg import eigsh
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bove.api.corpus import Corpus, Names, Unseen, Vectors, mapped, names_of, shown, split, stacked
-from bove.api.graph import Graph, seed_of
+from bove.api.corpus import Corpus, Names, Unseen, names_of, shown, split, stacked
+from bove.api.graph import Graph, Vectors, mapped, seed_of
 from bove.errors import BoveError, BoveWarning
 from bove.evaluate.alignment import bag_of
 from bove.factor.als import AlsTrainer, initial_state
@@ -30,7 +30,7 @@ from bove.factor.settings import (
     SgdSettings,
     make,
     setting,
-)
+)  # fmt: skip
 from bove.factor.training import TrainingData, findings, make_model, sgd_library, start_properties
 
 Graphs = Iterable[Graph] | Corpus
@@ -96,12 +96,11 @@ def start_tokens(corpus: GraphCorpus, rank: int, start: str, seed: int) -> np.nd
                 "such as one of its own each, or set init to 'random' or 'eigenvectors'"
             )
         return None
-    n = corpus.n_tokens
-    rng = np.random.default_rng(seed)
+    n, rng = corpus.n_tokens, np.random.default_rng(seed)
     if start == "random":
         return rng.standard_normal((n, rank)) / np.sqrt(rank)
-    ones = np.ones(len(corpus.arc_head))
-    X = sp.csr_array((ones, (corpus.arc_head, corpus.arc_dependent)), shape=(n, n))
+    arcs = corpus.arc_head, corpus.arc_dependent
+    X = sp.csr_array((np.ones(len(arcs[0])), arcs), shape=(n, n))
     S, E = X + X.T, np.zeros((n, rank))
     most = min(rank, n)
     if n <= max(DENSE, rank + 1):
@@ -253,7 +252,7 @@ class BoVE(TransformerMixin, BaseEstimator):
         names_: of properties and relations, by row.
         properties_: [c, r] P.
         relations_: [d, r, r] R.
-        losses_: the loss by term, one dict a round; a loaded model has none.
+        losses_: the loss by term, one dict per round; a loaded model has none.
         n_iter_: rounds or epochs done; a loaded model has none.
         bags_: the training graphs' own [n, r] E (als); a loaded model has none.
     """
@@ -275,7 +274,7 @@ class BoVE(TransformerMixin, BaseEstimator):
             vectors: pretrained [r] vectors of some properties, by name; these keep them.
 
         Raises:
-            BoveError: a setting or a graph that can not be, no node at all, or training that diverges.
+            BoveError: a setting or a graph that is not allowed, no node at all, or training that diverges.
         """
         settings, own = training_settings(self.get_params())
         corpus = Corpus.of(X)
@@ -296,7 +295,7 @@ class BoVE(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Graphs, *, vectors: Vectors | None = None) -> list[np.ndarray]:
-        """The bag of each graph: [n, r] float, a row a node in the order of its nodes.
+        """The bag of each graph: [n, r] float, one row per node in the order of its nodes.
 
         A graph's bag depends on that graph alone. What the model does not know is left out, with a warning; a
         node without anything known has a vector from its neighbours, or 0.

@@ -1,15 +1,16 @@
-"""One graph: nodes with any number of properties, and labelled directed edges."""
+"""One graph: nodes with any number of properties, and labelled directed edges; and checks of user input."""
 
 import numbers
 import operator
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from bove.errors import BoveError
 
-# What is handed over from Python, looked at before it is used: what it can not be is one sentence.
+Vectors = Mapping[str, np.ndarray]
+Edge = tuple[str, int, int]
 
 
 def seed_of(random_state: Any) -> int:
@@ -30,23 +31,6 @@ def seed_of(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def vector_of(name: str, vector: Any, rank: int | None) -> np.ndarray:
-    """The vector [r] of a property as single-precision numbers; of any length where the rank is None.
-
-    Raises:
-        BoveError: no row of finite numbers, or one of another length.
-    """
-    try:
-        row = np.asarray(vector, np.float32)
-    except (TypeError, ValueError):
-        row = np.empty((0, 0), np.float32)
-    if row.ndim != 1 or not np.isfinite(row).all():
-        raise BoveError(f"vector of {name!r}: give one row of finite numbers")
-    if rank is not None and len(row) != rank:
-        raise BoveError(f"vector of {name!r}: {len(row)} numbers, but {rank} are due, as the rank says")
-    return row
-
-
 def missing(value: Any) -> bool:
     """Whether a value stands for none: None, or not a number or a time, as tables have it in empty cells."""
     if value is None or type(value).__name__ == "NAType":  # pandas.NA, which is neither equal nor different
@@ -57,27 +41,23 @@ def missing(value: Any) -> bool:
         return False
 
 
+def mapped(vectors: Vectors | None) -> Vectors:
+    """Vectors by name, none where none are given; BoveError for something else."""
+    if vectors is not None and not isinstance(vectors, Mapping):
+        raise BoveError(f"vectors is {type(vectors).__name__}; give the vector of each property by its name")
+    return vectors or {}
+
+
 def series(given: Any, what: str, due: str) -> Iterator[Any]:
     """An iterator over what was given.
 
     Raises:
-        BoveError: a text, or something that is no series: what it is, and what is due.
+        BoveError: a text, or something that is not a series: what it is, and what is due.
     """
     if isinstance(given, str) or not isinstance(given, Iterable):
-        found = f"the text {given!r}" if isinstance(given, str) else f"{given!r} is no series"
+        found = f"the text {given!r}" if isinstance(given, str) else f"{given!r} is not a series"
         raise BoveError(f"{what}: {found}; give {due}")
     return iter(given)
-
-
-# One graph: nodes with any number of properties, and labelled directed edges.
-
-Edge = tuple[str, int, int]
-
-
-def _fits(edge: object, n: int) -> bool:
-    if type(edge) is not tuple or len(edge) != 3 or not isinstance(edge[0], str):
-        return False
-    return all(type(end) is int and 0 <= end < n for end in edge[1:])
 
 
 class Graph:
@@ -88,7 +68,7 @@ class Graph:
 
     Attributes:
         nodes: the properties of each node, such as ("word:dog", "pos:NN"). What stands before the first
-            colon is the property's kind; kinds are told apart when the loss is reported.
+            colon is the property's kind; each kind is a term of the loss.
         edges: (label, head, dependent); in the model X[label, head, dependent] = 1.
         id: the graph's name, for messages and files.
         names: what each node is called outside, where it is; or none at all.
@@ -106,7 +86,7 @@ class Graph:
         """Make a graph of all its parts, or an empty one to be added to.
 
         Raises:
-            BoveError: properties or labels that are no text, edges that are no (label, head, dependent) or
+            BoveError: properties or labels that are not text, edges that are not (label, head, dependent) or
                 that go beyond the nodes, or another number of names than of nodes.
         """
         if not isinstance(id, str):
@@ -118,35 +98,31 @@ class Graph:
         given = list(series(names, f"{self._shown()}: names", "the list of the nodes' names"))
         listed = list(series(nodes, f"{self._shown()}: nodes", "a list with the properties of each node"))
         if given and len(given) != len(listed):
-            raise BoveError(
-                f"{self._shown()}: {len(given)} names for {len(listed)} nodes; give each one or none"
-            )
+            raise self._error(f"{len(given)} names for {len(listed)} nodes; give each one or none")
         for number, properties in enumerate(listed):
             what = f"{self._shown()}: node {number}"
             self.add_node(*series(properties, what, "the list of its properties"))
         self.names = given
         for edge in series(edges, f"{self._shown()}: edges", "a list of (label, head, dependent)"):
             if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) != 3:
-                raise BoveError(f"{self._shown()}: {edge!r} is no edge; write (label, head, dependent)")
+                raise self._error(f"{edge!r} is not an edge; write (label, head, dependent)")
             self.add_edge(*edge)
 
     def add_node(self, *properties: str, name: Hashable | None = None) -> int:
         """Add a node; its number. A name is for all nodes or none.
 
         Raises:
-            BoveError: a property that is no text, or a name where other nodes have none.
+            BoveError: a property that is not text, or a name where other nodes have none.
         """
         for text in properties:
             if not isinstance(text, str):
-                raise BoveError(f"{self._shown()}: {text!r} is no property; a property is a text")
+                raise self._error(f"{text!r} is not a property; a property is a text")
         if name is not None:
             if len(self.names) != len(self.nodes):
-                raise BoveError(
-                    f"{self._shown()}: name {name!r}, but other nodes have none; name all or none"
-                )
+                raise self._error(f"name {name!r}, but other nodes have none; name all or none")
             self.names.append(name)
         elif self.names:
-            raise BoveError(f"{self._shown()}: a node without a name, but others have one; name all or none")
+            raise self._error("a node without a name, but others have one; name all or none")
         self.nodes.append(tuple(dict.fromkeys(properties)))
         return len(self.nodes) - 1
 
@@ -154,21 +130,19 @@ class Graph:
         """Add an edge between two nodes that are there.
 
         Raises:
-            BoveError: a label that is no text, or a node that is not there.
+            BoveError: a label that is not text, or a node that is not there.
         """
         if not isinstance(label, str):
-            raise BoveError(f"{self._shown()}: {label!r} is no label of an edge; a label is a text")
+            raise self._error(f"{label!r} is not a label of an edge; a label is a text")
         ends = []
         for end in (head, dependent):
             try:
                 ends.append(operator.index(end))
             except TypeError as e:
-                raise BoveError(f"{self._shown()}: {end!r} is no node; name nodes by number, from 0") from e
+                raise self._error(f"{end!r} is not a node; name nodes by number, from 0") from e
             if not 0 <= ends[-1] < len(self.nodes):
-                raise BoveError(
-                    f"{self._shown()}: an edge {label!r} of node {end}, but there are "
-                    f"{len(self.nodes)} nodes, numbered from 0"
-                )
+                there = f"there are {len(self.nodes)} nodes, numbered from 0"
+                raise self._error(f"an edge {label!r} of node {end}, but {there}")
         self.edges.append((label, ends[0], ends[1]))
 
     def check(self) -> None:
@@ -180,15 +154,17 @@ class Graph:
         n = len(self.nodes)
         for properties in self.nodes:
             if type(properties) is not tuple or not all(isinstance(text, str) for text in properties):
-                raise BoveError(f"{self._shown()}: {properties!r} is no node; add nodes with add_node")
+                raise self._error(f"{properties!r} is not a node; add nodes with add_node")
         for edge in self.edges:
-            if not _fits(edge, n):
-                raise BoveError(
-                    f"{self._shown()}: {edge!r} is no edge between its {n} nodes; add edges with add_edge"
-                )
+            fits = type(edge) is tuple and len(edge) == 3 and isinstance(edge[0], str)
+            if not (fits and all(type(end) is int and 0 <= end < n for end in edge[1:])):
+                raise self._error(f"{edge!r} is not an edge between its {n} nodes; add edges with add_edge")
 
     def _shown(self) -> str:
         return f"graph {self.id!r}" if self.id else "graph"
+
+    def _error(self, said: str) -> BoveError:
+        return BoveError(f"{self._shown()}: {said}")
 
     def __len__(self) -> int:
         """Number of nodes."""
@@ -203,3 +179,20 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"<{self._shown()}: {len(self.nodes)} nodes, {len(self.edges)} edges>"
+
+
+def checked(graphs: Iterable[Graph]) -> Iterator[Graph]:
+    """The graphs; BoveError for something else, with its place."""
+    if isinstance(graphs, Graph):
+        raise BoveError("one Graph is given where several may stand; put it in a list")
+    if hasattr(graphs, "is_directed"):
+        raise BoveError("a networkx graph is given; give a list of what bove.from_networkx makes of each")
+    if not isinstance(graphs, Iterable):
+        raise BoveError(f"graphs are due, but {type(graphs).__name__} is given; give a list of Graph")
+    for number, graph in enumerate(graphs):
+        if hasattr(graph, "is_directed"):
+            raise BoveError(f"item {number} is a networkx graph; make a Graph of it with bove.from_networkx")
+        if not isinstance(graph, Graph):
+            kind = type(graph).__name__
+            raise BoveError(f"item {number} is {kind}, not a Graph; see bove.Graph and the readers")
+        yield graph

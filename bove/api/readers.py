@@ -1,4 +1,4 @@
-"""Graphs from files: dependency trees, JSON lines, triples; and back to JSON lines."""
+"""Graphs from networkx and from files: dependency trees, JSON lines, triples; vectors of their properties."""
 
 import json
 from collections import Counter
@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bove.api.corpus import checked
-from bove.api.graph import Graph, missing, series
+from bove.api.graph import Graph, checked, missing, series
 from bove.errors import BoveError
 from bove.files import atomic_write, check_text, read_lines, read_object
 from bove.text.conll import Sentence, read_sentences
 from bove.text.vectors import WordVectors
 from bove.text.vocabulary import ADJACENCY
 
-# Pretrained word vectors as vectors of properties.
+if TYPE_CHECKING:
+    import networkx
+
+EDGE, LABEL = "edge", "label"
+Properties = Iterable[str] | Callable[[Hashable, Mapping[str, Any]], Iterable[str]] | None
+_KEYS = ("nodes", "edges", "id", "names")
 
 
 class _WordProperties(Mapping[str, np.ndarray]):
@@ -59,16 +63,6 @@ def read_vectors(path: str | Path, prefix: str = "word:") -> Mapping[str, np.nda
     return _WordProperties(WordVectors.open(path), prefix)
 
 
-# Graphs from networkx.
-
-if TYPE_CHECKING:
-    import networkx
-
-EDGE = "edge"
-LABEL = "label"
-Properties = Iterable[str] | Callable[[Hashable, Mapping[str, Any]], Iterable[str]] | None
-
-
 def from_networkx(
     network: "networkx.Graph[Any]", properties: Properties = None, label: str | None = LABEL, id: str = ""
 ) -> Graph:
@@ -90,13 +84,14 @@ def from_networkx(
             texts.
     """
     if not hasattr(network, "is_directed") or not hasattr(network, "nodes"):
-        raise BoveError(f"{type(network).__name__} is no networkx graph")
+        raise BoveError(f"{type(network).__name__} is not a networkx graph")
     find = properties if callable(properties) else _attributes(network, properties)
     graph, numbers = Graph(id=id or str(getattr(network, "name", "") or "")), dict[Hashable, int]()
     for key, data in network.nodes(data=True):
         own = series(find(key, data), f"properties of node {key!r}", "the list of its properties")
         numbers[key] = graph.add_node(*own, name=key)
-    _check_label(network, label)
+    if label not in (None, LABEL) and network.number_of_edges():
+        _check_known("edge", [label], (data for *_, data in network.edges(data=True)))
     for head, dependent, relation in _edges(network, label):
         graph.add_edge(relation, numbers[head], numbers[dependent])
         if not network.is_directed() and head != dependent:
@@ -114,15 +109,13 @@ def _edges(network: Any, label: str | None) -> Iterator[tuple[Hashable, Hashable
         yield edge[0], edge[1], str(found)
 
 
-def _check_label(network: Any, label: str | None) -> None:
-    """BoveError where the relation is to be an attribute, other than by default, that no edge has."""
-    if label is None or label == LABEL or not network.number_of_edges():
-        return
-    known = {name for *_, data in network.edges(data=True) for name in data}
-    if label not in known:
-        raise BoveError(
-            f"no edge has the attribute {label!r}; there are: {', '.join(sorted(map(str, known)))}"
-        )
+def _check_known(kind: str, names: Iterable[Any], data: Iterable[Mapping[str, Any]]) -> None:
+    """BoveError for an attribute that no node, or no edge, has."""
+    known = {name for own in data for name in own}
+    for name in names:
+        if name not in known:
+            there = ", ".join(sorted(map(str, known)))
+            raise BoveError(f"no {kind} has the attribute {name!r}; there are: {there}")
 
 
 def _attributes(network: Any, chosen: Iterable[str] | None) -> Callable[..., Iterable[str]]:
@@ -130,37 +123,23 @@ def _attributes(network: Any, chosen: Iterable[str] | None) -> Callable[..., Ite
     names = [chosen] if isinstance(chosen, str) else chosen
     wanted = None if names is None else list(series(names, "properties", "names of attributes of the nodes"))
     if wanted and len(network):
-        known = {name for _, data in network.nodes(data=True) for name in data}
-        for name in wanted:
-            if name not in known:
-                raise BoveError(
-                    f"no node has the attribute {name!r}; there are: {', '.join(map(str, known))}"
-                )
+        _check_known("node", wanted, (data for _, data in network.nodes(data=True)))
 
     def find(_: Hashable, data: Mapping[str, Any]) -> Iterator[str]:
         for name, value in data.items():
             if not missing(value) and (wanted is None or name in wanted):
-                several = isinstance(value, list | tuple | set | frozenset)
-                items = value if several else [value]
+                items = value if isinstance(value, list | tuple | set | frozenset) else [value]
                 for item in sorted(str(item) for item in items if not missing(item)):
                     yield f"{name}:{item}"
 
     return find
 
 
-# Graphs from files: dependency trees, JSON lines, triples; and back to JSON lines.
-
-_KEYS = ("nodes", "edges", "id", "names")
-
-
 def read_conll(
-    path: str | Path,
-    columns: str = "gold",
-    encoding: str = "utf-8",
-    adjacency: bool = True,
+    path: str | Path, columns: str = "gold", encoding: str = "utf-8", adjacency: bool = True,
     counts: Counter[str] | None = None,
-) -> Iterator[Graph]:
-    """Stream the trees of a CoNLL-2009 or CoNLL-U file, told apart by content, as graphs.
+) -> Iterator[Graph]:  # fmt: skip
+    """Stream the trees of a CoNLL-2009 or CoNLL-U file, recognised by content, as graphs.
 
     A token has the properties `word:…` and `pos:…`, as they stand there; an edge goes from head to dependent.
 
@@ -179,7 +158,7 @@ def read_conll(
 
 
 def from_sentence(sentence: Sentence, adjacency: bool = True) -> Graph:
-    """The graph of a tree, as `read_conll` makes it; the artificial root is no node."""
+    """The graph of a tree, as `read_conll` makes it; without a node for the artificial root."""
     words = (f"word:{form}" for form in sentence.forms)
     tags = (f"pos:{tag}" for tag in sentence.tags)
     graph = Graph(zip(words, tags, strict=True), id=sentence.id)
@@ -193,7 +172,7 @@ def from_sentence(sentence: Sentence, adjacency: bool = True) -> Graph:
 
 
 def read_json_lines(path: str | Path) -> Iterator[Graph]:
-    """Stream graphs of one JSON object a line, gzip or not; blank lines are left out.
+    """Stream graphs of one JSON object per line, gzip or not; blank lines are left out.
 
     Such as {"nodes": [["word:dog", "pos:NN"], ["word:barks"]], "edges": [["SBJ", 1, 0]], "id": "s1"};
     `edges`, `id` and `names` (of the nodes: texts or numbers) may be left out.
@@ -215,22 +194,25 @@ def numbered_graphs(path: str | Path) -> Iterator[tuple[int, Graph]]:
         if unknown or "nodes" not in record:
             found = f"unknown key {unknown[0]!r}" if unknown else "no key 'nodes'"
             raise BoveError(f"{path}, line {number}: {found}; a graph has: {', '.join(_KEYS)}")
-        for key in ("nodes", "edges", "names"):
-            if not isinstance(record.get(key, []), list):
-                raise BoveError(f"{path}, line {number}: {key!r} is no list")
-        for kind in ("nodes", "edges"):
-            for item in record.get(kind, []):
-                if not isinstance(item, list):
-                    raise BoveError(f"{path}, line {number}: {item!r} among the {kind} is no list")
-        if not isinstance(record.get("id", ""), str):
-            raise BoveError(f"{path}, line {number}: id {record['id']!r} is no text")
-        for name in record.get("names", []):
-            if not isinstance(name, str | int) or isinstance(name, bool):
-                raise BoveError(f"{path}, line {number}: {name!r} names no node; give texts or whole numbers")
         try:
+            _check_record(record)
             yield number, Graph(**record)
         except BoveError as e:
             raise BoveError(f"{path}, line {number}: {e}") from e
+
+
+def _check_record(record: Mapping[str, Any]) -> None:
+    """BoveError for a list that is something else, such as an object, or for a name that JSON cannot have."""
+    for key in ("nodes", "edges", "names"):
+        if not isinstance(record.get(key, []), list):
+            raise BoveError(f"{key!r} is not a list")
+    for kind in ("nodes", "edges"):
+        for item in record.get(kind, []):
+            if not isinstance(item, list):
+                raise BoveError(f"{item!r} among the {kind} is not a list")
+    for name in record.get("names", []):
+        if not isinstance(name, str | int) or isinstance(name, bool):
+            raise BoveError(f"{name!r} cannot name a node in JSON; give texts or whole numbers")
 
 
 def write_json_lines(graphs: Iterable[Graph], path: str | Path) -> None:
@@ -243,11 +225,7 @@ def write_json_lines(graphs: Iterable[Graph], path: str | Path) -> None:
     with atomic_write(path) as stream:
         for number, graph in enumerate(checked(graphs), 1):
             record = {"nodes": graph.nodes, "edges": graph.edges, "id": graph.id, "names": graph.names}
-            for name in graph.names:
-                if not isinstance(name, str | int) or isinstance(name, bool):
-                    raise BoveError(
-                        f"{path}: {name!r} can not name a node in JSON; give texts or whole numbers"
-                    )
+            _check_record({"names": graph.names})
             content = {key: value for key, value in record.items() if value or key == "nodes"}
             line = json.dumps(content, ensure_ascii=False)
             check_text(path, number, line)
@@ -256,10 +234,8 @@ def write_json_lines(graphs: Iterable[Graph], path: str | Path) -> None:
 
 def from_triples(
     triples: Iterable[tuple[Hashable, str, Hashable]],
-    properties: Mapping[Hashable, Iterable[str]] | None = None,
-    own_property: bool = True,
-    id: str = "",
-) -> Graph:
+    properties: Mapping[Hashable, Iterable[str]] | None = None, own_property: bool = True, id: str = "",
+) -> Graph:  # fmt: skip
     """One graph of (head, relation, dependent) facts, its nodes numbered as they are first met.
 
     Args:
@@ -270,9 +246,8 @@ def from_triples(
         id: the graph's name.
 
     Raises:
-        BoveError: a triple of other than three parts, a node that nothing can be told by, such as None,
-            properties and relations that are no text, or nodes whose own properties read alike, such as 1
-            and "1".
+        BoveError: a triple of other than three parts, a node without identity, such as None, properties and
+            relations that are not text, or nodes whose own properties read alike, such as 1 and "1".
     """
     graph, numbers, own = Graph(id=id), dict[Hashable, int](), dict[str, Hashable]()
     given = {} if properties is None else properties
@@ -281,7 +256,7 @@ def from_triples(
 
     def node(name: Hashable) -> int:
         if not isinstance(name, Hashable) or missing(name):
-            raise BoveError(f"{name!r} names no node; give a text, a number or a tuple of such")
+            raise BoveError(f"{name!r} cannot name a node; give a text, a number or a tuple of such")
         if name not in numbers:
             further = series(given.get(name, ()), f"properties of {name!r}", "the list of its properties")
             named = f"node:{name}"
@@ -293,7 +268,7 @@ def from_triples(
 
     for triple in series(triples, "triples", "a list of (head, relation, dependent)"):
         if not isinstance(triple, Sequence) or isinstance(triple, str) or len(triple) != 3:
-            raise BoveError(f"{triple!r} is no triple; give (head, relation, dependent)")
+            raise BoveError(f"{triple!r} is not a triple; give (head, relation, dependent)")
         head, relation, dependent = triple
         graph.add_edge(relation, node(head), node(dependent))
     for name in given:
@@ -302,12 +277,9 @@ def from_triples(
 
 
 def read_triples(
-    path: str | Path,
-    properties: str | Path | None = None,
-    separator: str = "\t",
-    encoding: str = "utf-8",
+    path: str | Path, properties: str | Path | None = None, separator: str = "\t", encoding: str = "utf-8",
     own_property: bool = True,
-) -> Graph:
+) -> Graph:  # fmt: skip
     """One graph of a file with `head, relation, dependent` in each line, as knowledge bases come.
 
     Args:
@@ -337,7 +309,7 @@ def numbered_rows(
         count: 3 for triples, 2 for properties. Others and what is raised: as of `read_triples`.
     """
     if not separator or "\n" in separator:
-        raise BoveError(f"separator {separator!r}: can not separate cells; give a tab or another mark")
+        raise BoveError(f"separator {separator!r}: cannot separate cells; give a tab or another mark")
     for number, line in read_lines(path, encoding):
         cells = line.split(separator)
         if not line.strip(" \t\r"):

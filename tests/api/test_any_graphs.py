@@ -53,24 +53,24 @@ def test_arrays_have_what_the_graphs_have_and_repetitions_count_once():
     ("make", "said"),
     [
         (lambda: bove.Graph(["dog"]), "node 0: the text 'dog'"),
-        (lambda: bove.Graph([[3]]), "3 is no property"),
-        (lambda: bove.Graph([[]], ["SBJ"]), "'SBJ' is no edge"),
-        (lambda: bove.Graph([[]], [[1, 0, 0]]), "1 is no label"),
+        (lambda: bove.Graph([[3]]), "3 is not a property"),
+        (lambda: bove.Graph([[]], ["SBJ"]), "'SBJ' is not an edge"),
+        (lambda: bove.Graph([[]], [[1, 0, 0]]), "1 is not a label"),
         (lambda: bove.Graph([[]], [["x", 0, 1]], "g"), "graph 'g': an edge 'x' of node 1, but there are 1"),
         (lambda: bove.Graph([[]], [["x", -1, 0]]), "of node -1"),
-        (lambda: bove.Graph([[]], [["x", 0.5, 0]]), "0.5 is no node"),
+        (lambda: bove.Graph([[]], [["x", 0.5, 0]]), "0.5 is not a node"),
         (lambda: bove.Graph([[]], names=["a", "b"]), "2 names for 1 nodes"),
         (lambda: bove.Graph([[]], names=["a"]).add_node("x"), "a node without a name"),
         (lambda: bove.Graph([[]]).add_node("x", name="a"), "other nodes have none"),
         (lambda: bove.Corpus.of(DOG), "put it in a list"),
         (lambda: bove.Corpus.of([DOG, np.eye(2)]), "item 1 is ndarray, not a Graph"),
         (lambda: bove.Corpus.of(3), "int is given"),
-        (lambda: bove.from_networkx(np.eye(2)), "ndarray is no networkx graph"),
+        (lambda: bove.from_networkx(np.eye(2)), "ndarray is not a networkx graph"),
         (lambda: bove.from_networkx(nx.path_graph(2), ["colour"]), "no node has the attribute 'colour'"),
-        (lambda: bove.from_triples([("a", "b")]), "is no triple"),
+        (lambda: bove.from_triples([("a", "b")]), "is not a triple"),
         (lambda: bove.from_triples([("a", "r", "b")], {"a": "x"}), "the text 'x'"),
         (lambda: bove.from_triples([(1, "r", "1")]), "nodes 1 and '1' read alike"),
-        (lambda: bove.read_triples("none", separator=""), "separator '': can not separate cells"),
+        (lambda: bove.read_triples("none", separator=""), "separator '': cannot separate cells"),
         (lambda: bove.read_triples(__file__, encoding="foo"), "encoding 'foo': unknown"),
     ],
 )
@@ -98,7 +98,7 @@ def test_json_lines_come_back_as_they_went(tmp_path):
     graphs = [DOG, bove.Graph(), named, bove.Graph([["ü:\u2028\n\t"]], id="é")]
     bove.write_json_lines(graphs, tmp_path / "g.jsonl")
     assert list(bove.read_json_lines(tmp_path / "g.jsonl")) == graphs
-    with pytest.raises(bove.BoveError, match="can not name a node"):
+    with pytest.raises(bove.BoveError, match="cannot name a node"):
         bove.write_json_lines([bove.Graph([[]], names=[(1, 2)])], tmp_path / "h")
     with pytest.raises(bove.BoveError, match="line 2: half a surrogate pair"):
         bove.write_json_lines([DOG, bove.Graph([["\ud800"]])], tmp_path / "h")
@@ -111,14 +111,14 @@ def test_json_lines_come_back_as_they_went(tmp_path):
         ("[]", "not a JSON object"),
         ("{}", "no key 'nodes'"),
         ('{"nodes": [], "edge": []}', "unknown key 'edge'"),
-        ('{"nodes": 1}', "'nodes' is no list"),
-        ('{"nodes": ["word"]}', "'word' among the nodes is no list"),
-        ('{"nodes": [[1]]}', "1 is no property"),
-        ('{"nodes": [[]], "edges": [["x", 0]]}', "is no edge"),
+        ('{"nodes": 1}', "'nodes' is not a list"),
+        ('{"nodes": ["word"]}', "'word' among the nodes is not a list"),
+        ('{"nodes": [[1]]}', "1 is not a property"),
+        ('{"nodes": [[]], "edges": [["x", 0]]}', "is not an edge"),
         ('{"nodes": [[]], "edges": [["x", 0, 1]]}', "of node 1"),
-        ('{"nodes": [[]], "edges": [["x", 0.5, 0]]}', "0.5 is no node"),
-        ('{"nodes": [[]], "id": 3}', "id 3 is no text"),
-        ('{"nodes": [[]], "names": [[]]}', "names no node"),
+        ('{"nodes": [[]], "edges": [["x", 0.5, 0]]}', "0.5 is not a node"),
+        ('{"nodes": [[]], "id": 3}', "graph 3: the id of a graph is a text"),
+        ('{"nodes": [[]], "names": [[]]}', "cannot name a node"),
         ('{"nodes": [["\\ud800"]]}', "surrogate"),
         ('{"nodes": [', "not JSON"),
     ],
