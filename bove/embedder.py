@@ -10,9 +10,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from bove.bags import BOVE, SYSTEMS, WORD_VECTORS
 from bove.errors import BoveError
 from bove.factor.graphs import GraphCorpus
-from bove.factor.inference import SYSTEMS, Inference
+from bove.factor.inference import Inference
 from bove.factor.model import Model
 from bove.factor.settings import InferenceSettings
 from bove.text.conll import Sentence
@@ -21,8 +22,6 @@ from bove.text.parser import Parser
 from bove.text.tokens import is_punctuation
 from bove.text.vectors import WordLookup, WordVectors
 from bove.text.vocabulary import Vocabulary
-
-WORD_VECTORS = "word-vectors"
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ class Embedder:
                 f"{vocabulary.hash[:12]}; give the model's own"
             )
         self.vocabulary, self.model, self.vectors, self.settings = vocabulary, model, vectors, settings
-        self.systems = (*([WORD_VECTORS] if vectors is not None else []), *SYSTEMS)
+        self.systems = tuple(name for name in SYSTEMS if name != WORD_VECTORS or vectors is not None)
         self._make_parser, self._parser = parser, None
         self._inferences: dict[str, Inference] = {}
 
@@ -139,7 +138,7 @@ class Embedder:
             rows = [[lookup.row(s.forms[p]) for p in own] for s, own in zip(sentences, places, strict=True)]
             return list(map(Bag, places, map(self.vectors.rows, rows)))
         if system not in self._inferences:
-            self._inferences[system] = Inference(self.model, system, self.settings.inference)
+            self._inferences[system] = Inference(self.model, self.settings.inference, system == BOVE)
         corpus = self.graphs(sentences)
         first, index = corpus.distinct()
         E = self._inferences[system].tokens(corpus, "the sentences", graphs=first)

@@ -418,7 +418,7 @@ class BoVE(TransformerMixin, BaseEstimator):
         settings, threads = inference_settings(parameters), make(OwnSettings, parameters).threads
         inference = getattr(self, "_inference", None)
         if inference is None or inference.settings != settings:
-            inference = self._inference = Inference(self.model_, "bove", settings)
+            inference = self._inference = Inference(self.model_, settings)
         return inference.tokens(corpus.arrays, "the graphs", threads)
 
     def _explained(self, corpus: Corpus) -> Reconstruction:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bove.bags import BOVE, PROPERTIES_ONLY
 from bove.bags.store import Bags, BagWriter
 from bove.cli.common import (
     Progress,
@@ -124,7 +125,7 @@ def explain(embedder: Embedder, sentences: list[Sentence], texts: list[str]) -> 
         alignments[system] = align(first.vectors, second.vectors, (first.places, second.places))
     own = tuple(
         row_cosines(plain.vectors, moved.vectors)
-        for plain, moved in zip(bags["properties-only"], bags["bove"], strict=True)
+        for plain, moved in zip(bags[PROPERTIES_ONLY], bags[BOVE], strict=True)
     )
     tokens = tuple(
         tuple(map(Token, s.forms, s.tags, s.relations, s.heads, names))
@@ -206,7 +207,7 @@ def _training(args, run: Run | None, corpus: GraphCorpus) -> list[Sentence]:
 
 def _find(args, embedder: Embedder, sentence, places, tokens, training) -> list[Neighbours]:
     """The neighbours of each place."""
-    (bag,) = embedder.bags([sentence], "bove", punctuation=True)
+    (bag,) = embedder.bags([sentence], BOVE, punctuation=True)
     allowed = None
     if args.other_words:
         own = {sentence.forms[place].casefold() for place in places}
@@ -320,10 +321,10 @@ def _infer(
 ) -> None:
     """Write the bags of all sentences, which are numbered, since a treebank may give an id twice."""
     model, settings = embedder.model, embedder.settings.inference
-    infer = Inference(model, "bove", settings).solver(corpus, str(graphs))
+    infer = Inference(model, settings).solver(corpus, str(graphs))
     first, index = corpus.distinct()
     numbers = [str(s) for s in range(corpus.n_graphs)]
-    writer = BagWriter(file, numbers, corpus.lengths[first], index, model.rank, "bove", model.hash, made_from)
+    writer = BagWriter(file, numbers, corpus.lengths[first], index, model.rank, BOVE, model.hash, made_from)
     with writer, Workers(threads) as workers, Progress(len(first), "sentences") as progress:
         batches = make_batches(corpus, settings.batch_tokens, model.properties.dtype, first)
         for batch, got in infer_batches(infer, batches, workers):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bove.bags import WORD_VECTORS
 from bove.bags.store import Bags
 from bove.cli.common import add_development_argument, check_confidence, named_values, write_files
 from bove.errors import BoveError
@@ -173,7 +174,7 @@ def run_figures_tokens(args: argparse.Namespace) -> None:
         raise BoveError(f"{args.sentences}: has no sentence '{missing[0]}'; give the trees of these pairs")
     bags = {name: Bags.open(path) for name, path in named_values("--bags", args.bags).items()}
     lookup = None
-    if any(of.system == "word-vectors" for of in bags.values()):
+    if any(of.system == WORD_VECTORS for of in bags.values()):
         if not (args.vectors and args.vocabulary):
             raise BoveError("--bags: to name the words of word-vectors, give --vectors and --vocabulary too")
         lookup = WordLookup(Vocabulary.load(args.vocabulary), WordVectors.open(args.vectors))
@@ -209,7 +210,7 @@ def _cloud(name: str, bags: Bags, pair: Pair, sentences, lookup: WordLookup | No
     words, vectors = [], []
     for sentence in (f"{pair.id}.1", f"{pair.id}.2"):
         forms = sentences[sentence]
-        if bags.system == "word-vectors":
+        if bags.system == WORD_VECTORS:
             forms = [forms[place] for place in lookup.places(forms)]
         vectors.append(np.asarray(bags[sentence], np.float64))
         if len(vectors[-1]) != len(forms):

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from bove import __version__
+from bove.bags import BOVE, PROPERTIES_ONLY, WORD_VECTORS
 from bove.bags.shards import REPORT, Layout, ShardWriter, gather, gather_reports, read_shard
 from bove.bags.store import Bags, BagWriter
 from bove.cli.common import SWITCH, Progress, add_settings, flag
@@ -29,8 +30,8 @@ from bove.text.vectors import WordLookup, WordVectors
 from bove.text.vocabulary import Vocabulary
 
 log = logging.getLogger("bove")
-NEEDS = {"word-vectors": ("vectors", "vocabulary", "sentences")}
-NEEDS |= dict.fromkeys(("properties-only", "bove"), ("model", "graphs"))
+NEEDS = {WORD_VECTORS: ("vectors", "vocabulary", "sentences")}
+NEEDS |= dict.fromkeys((PROPERTIES_ONLY, BOVE), ("model", "graphs"))
 
 
 def register_infer(parser: argparse.ArgumentParser) -> None:
@@ -59,9 +60,9 @@ def run_infer(args: argparse.Namespace) -> None:
     if missing:
         given = f"--system {args.system}" + ("" if args.punctuation else " --no-punctuation")
         raise BoveError(f"{given} needs {', '.join(map(flag, missing))}")
-    if args.shard and args.system == "word-vectors":
+    if args.shard and args.system == WORD_VECTORS:
         raise BoveError("--shard cannot be used with --system word-vectors; leave it out")
-    (_word_vectors if args.system == "word-vectors" else _infer)(args)
+    (_word_vectors if args.system == WORD_VECTORS else _infer)(args)
 
 
 def _word_vectors(args) -> None:
@@ -80,7 +81,7 @@ def _word_vectors(args) -> None:
     _check_ids(", ".join(args.sentences), ids)
     bags = {bag: b for b, bag in enumerate(dict.fromkeys(rows))}
     lengths, index = [len(bag) for bag in bags], [bags[bag] for bag in rows]
-    made_by = (vectors.dimensions, "word-vectors", vectors.source_sha256)
+    made_by = (vectors.dimensions, WORD_VECTORS, vectors.source_sha256)
     with BagWriter(args.output, ids, lengths, index, *made_by) as writer:
         for bag, b in bags.items():
             writer.put(b, vectors.rows(np.array(bag, np.int64)))
@@ -103,8 +104,8 @@ def _infer(args) -> None:
     model, corpus = Model.load(args.model), load_graphs(args.graphs)
     model.check(corpus, args.graphs)
     _check_ids(args.graphs, corpus.ids)
-    inference = Inference(model, args.system, settings)
-    if args.system == "bove" and inference.factors is not None:
+    inference = Inference(model, settings, args.system == BOVE)
+    if args.system == BOVE and inference.factors is not None:
         ranks = inference.factors.ranks
         log.info("relations: %d of %d singular values kept", ranks.sum(), len(ranks) * model.rank)
     infer = inference.solver(corpus, args.graphs)
@@ -169,7 +170,7 @@ def _report(args, corpus, index, used, change, rate, rows=None) -> None:
         used[some].mean() if some.any() else 0, used.max(initial=0),
     )  # fmt: skip
     moving = int((change >= args.tolerance).sum())
-    if args.system == "bove" and args.tolerance and moving:
+    if args.system == BOVE and args.tolerance and moving:
         log.warning("%d distinct sentences still moved by %g or more", moving, args.tolerance)
     if args.report:
         with atomic_write(args.report) as stream:

@@ -9,9 +9,9 @@ import time
 
 import numpy as np
 
+from bove.bags import BOVE, WORD_VECTORS
 from bove.bags.store import Bags
 from bove.cli.common import add_run_arguments, check_sentences, open_embedder, open_run, parsed
-from bove.embedder import WORD_VECTORS
 from bove.errors import BoveError
 from bove.evaluate.search import BagIndex, GraphSettings, Hits, build, search
 from bove.files import atomic_write
@@ -95,7 +95,7 @@ def _from_file(args, collection: Bags) -> tuple[list[str], list[np.ndarray]]:
 
 def _embedded(args, collection: Bags) -> tuple[list[str], list[np.ndarray]]:
     embedder = open_embedder(args, open_run(args))
-    system = collection.system or "bove"
+    system = collection.system or BOVE
     vectors = embedder.vectors if system == WORD_VECTORS else None
     made_by = embedder.model.hash if vectors is None else vectors.source_sha256
     _check(embedder.model.rank, made_by, "the model", collection)

@@ -15,12 +15,12 @@ from operator import getitem
 from pathlib import Path
 from typing import Any
 
+from bove.bags import BOVE, SYSTEMS
 from bove.config import sources
 from bove.config.load import fill, load, load_schema, merge, resolve
 from bove.errors import BoveError, similar
 
 MAY_CHANGE = ("vocabulary", "vectors", "model", "inference", "scoring")
-SYSTEMS = ("word-vectors", "properties-only", "bove")
 _KINDS = ("select", "compare", "ablations", "seeds")
 _NEVER_CHOSEN = ("rank", "pretrained")
 # Where each kind of file lies below the folder of its stage.
@@ -223,7 +223,7 @@ def _check_names(config: dict, selects: bool) -> None:
             f"configuration: ablations.{config['run']}: the run itself has this name; choose another"
         )
     given = ["select"] if selects else [kind for kind in _KINDS[1:] if config[kind]]
-    if given and "bove" not in config["systems"]:
+    if given and BOVE not in config["systems"]:
         raise BoveError(
             f"configuration: {given[0]} is given, but systems lacks bove, which it is about; add bove to "
             f"systems or leave {given[0]} out"

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from bove.bags import BOVE
 from bove.errors import one_line
 from bove.evaluate.alignment import entailment_score, similarity_score, unit_rows
 
@@ -187,7 +188,7 @@ def _direction(explanation: Explanation, side: int) -> str:
         }
         header += [system, ""]
         rows = [[*row, *cells.get(place, "--")] for place, row in enumerate(rows)]
-    own = dict(zip(explanation.alignments["bove"].sides[side].places, explanation.own[side], strict=True))
+    own = dict(zip(explanation.alignments[BOVE].sides[side].places, explanation.own[side], strict=True))
     rows = [[*row, digits(own[place]) if place in own else "-"] for place, row in enumerate(rows)]
     title = f"best partners of the {SIDES[side]} sentence's words in the {SIDES[1 - side]}"
     return f"{title}\n{table([*header, 'own'], rows, (0, 4, *range(7, len(header), 2), len(header)))}"

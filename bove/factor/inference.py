@@ -26,8 +26,6 @@ from bove.factor.parallel import Batch, Space, Workers, make_batches
 from bove.factor.settings import InferenceSettings
 from bove.factor.steps import EStep, solve_spd
 
-# `properties-only` is the first step of `bove`: E without relations
-SYSTEMS = ("properties-only", "bove")
 # a graph is stuck where a step at damping w shrinks its change by less than this share of w
 LEAST_GAIN = 0.1
 LEAST_DAMPING = 1 / 16
@@ -45,21 +43,21 @@ class Inferred:
 
 
 class Inference:
-    """One model's inference under one system; what depends on the model alone is factorised once.
+    """One model's inference; what depends on the model alone is factorised once.
 
     Args:
-        system: one of SYSTEMS.
-        settings: of `bove`; the other system takes `batch_tokens` alone.
+        relations: whether they take part; without them, bags are E¹, and of the settings only `batch_tokens`
+            counts.
 
     Attributes:
         factors: R's factors, where the solver runs on these; else None.
     """
 
-    def __init__(self, model: Model, system: str, settings: InferenceSettings):
-        self.model, self.system, self.settings = model, system, settings
+    def __init__(self, model: Model, settings: InferenceSettings, relations: bool = True):
+        self.model, self.settings = model, settings
         self.factors: LowRank | None = None
         self._stop = {"iterations": settings.iterations, "tolerance": settings.tolerance}
-        if system == "properties-only":
+        if not relations:
             self.factors = compress(np.zeros((0, model.rank, model.rank), model.properties.dtype), 1)
             self._stop = {"iterations": 1, "tolerance": 0.0}
         elif settings.solver == "fixed-point":
