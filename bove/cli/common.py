@@ -48,21 +48,17 @@ def add_settings(parser, kind: type, names: Iterable[str] = (), defaults: bool =
     for one in fields(kind):
         if names and one.name not in names:
             continue
-        usual = f" (default {one.default})" if defaults else ""
-        given = {"default": one.default if defaults else None, "help": _short(one.metadata["help"]) + usual}
+        first = one.metadata["help"].partition(". ")[0].removesuffix(".")
+        said = first[0].lower() + first[1:] + (f" (default {one.default})" if defaults else "")
+        given = {"default": one.default if defaults else None, "help": said.replace("%", "%%")}
         types, enum = types_of(one), one.metadata["rules"].get("enum", ())
         if types == (bool,):
-            parser.add_argument(flag(one.name), action=SWITCH, **given)
-            continue
-        if str in types and enum:
-            given["metavar"] = "{" + ",".join([*(["NUMBER"] if types[1:] else []), *enum]) + "}"
-        parser.add_argument(flag(one.name), type=_number_or_text if types[1:] else types[0], **given)
-
-
-def _short(text: str) -> str:
-    """The first sentence, as help of an option is written."""
-    first = text.partition(". ")[0].removesuffix(".").replace("%", "%%")
-    return first[0].lower() + first[1:]
+            given["action"] = SWITCH
+        else:
+            number = {int: ["N"], float: ["X"]}.get(types[0], [])
+            given["type"] = _number_or_text if types[1:] else types[0]
+            given["metavar"] = "{" + ",".join([*number, *enum]) + "}" if enum else "".join(number) or None
+        parser.add_argument(flag(one.name), **given)
 
 
 def _number_or_text(text: str) -> float | str:

@@ -1,4 +1,4 @@
-"""Stochastic gradient descent: what is drawn, its gradient, and training on small random corpora."""
+"""Stochastic gradient descent: its gradient, its updates, and training on small random corpora."""
 
 from dataclasses import replace
 
@@ -7,19 +7,22 @@ import pytest
 import reference
 import torch
 from corpora import make_corpus, split
+from test_penalties import solve_p, solve_r
 
 from bove.errors import BoveError
 from bove.factor.als import initial_properties
 from bove.factor.graphs import GraphCorpus
 from bove.factor.objective import objective
-from bove.factor.sampling import UNBIASED, Cells, Sample, Sampler, draw_zeros
+from bove.factor.sampling import UNBIASED, Cells, Sample, Sampler
 from bove.factor.settings import SgdSettings
-from bove.factor.sgd import Diverged, SgdTrainer, sampled_loss
+from bove.factor.sgd import NUCLEAR_EVERY, Diverged, SgdTrainer, sampled_loss, updates
 
 SETTINGS = SgdSettings(
     alpha=2.0, lambda_P=0.5, lambda_R=0.3, lambda_E=0.4, learning_rate=0.1, epochs=4, batch_sentences=2,
     negatives=2, negative_weight=UNBIASED, patience=10, held_out=0.0, device="cpu",
 )  # fmt: skip
+L1 = replace(SETTINGS, penalty_P="l1", lambda_P=3.0, penalty_R="l1", lambda_R=1.0, epochs=12)
+NUCLEAR = replace(SETTINGS, penalty_R="nuclear", lambda_R=1.5, learning_rate=0.3, epochs=12)
 GROUPS = {"words": slice(0, 4), "tags": slice(4, 7)}
 LENGTHS = [3, 8, 1, 0, 8, 5, 20]
 FROZEN = np.arange(7) < 2
@@ -103,83 +106,17 @@ def test_unbiased_draws_average_to_the_full_gradient_and_contrastive_ones_do_not
         assert np.mean(distance**2) == pytest.approx(1, abs=0.5)
 
 
-def test_zeros_are_drawn_uniformly_and_never_an_observed_cell():
-    rng = np.random.default_rng(0)
-    cells, observed, offsets = np.array([5, 2, 1, 4]), np.array([0, 3, 0, 1, 3]), np.array([0, 2, 4, 4, 5])
-    drawn, group = draw_zeros(rng, cells, observed, offsets, np.array([30000, 7, 5, 30000]))
-    assert np.bincount(group, minlength=4).tolist() == [30000, 0, 5, 30000]
-    for q, zeros in ((0, [1, 2, 4]), (2, [0]), (3, [0, 1, 2])):
-        values, counts = np.unique(drawn[group == q], return_counts=True)
-        assert values.tolist() == zeros
-        expected = counts.sum() / len(zeros)
-        assert np.all(np.abs(counts - expected) < 5 * np.sqrt(expected))
-
-
-def test_contrastive_relations_differ_from_their_arc_in_one_place_and_all_such_cells_come():
-    corpus, dense, _ = start([4, 1, 6], seed=7)
-    sampler, rng = Sampler(corpus, 300, 1.0), np.random.default_rng(1)
-    sample = sampler.sample(np.array([2, 0]), rng)
-    cells = np.stack(sample.relations.index, axis=1)
-    arcs, drawn = cells[sample.relations.target == 1], cells[sample.relations.target == 0]
-    X = np.zeros((3, 10, 10))  # graph 2 is rows 0 to 5, graph 0 rows 6 to 9
-    X[:, :6, :6], X[:, 6:, 6:] = dense[2][1], dense[0][1]
-    assert sorted(map(tuple, arcs)) == sorted(map(tuple, np.argwhere(X)))
-    place = 0
-    for arc in arcs:
-        graph = range(6) if arc[1] < 6 else range(6, 10)
-        near = {(arc[0], i, arc[2]) for i in graph} | {(arc[0], arc[1], j) for j in graph}
-        near |= {(k, arc[1], arc[2]) for k in range(3)}
-        near = {cell for cell in near if not X[cell]}
-        assert {tuple(cell) for cell in drawn[place : place + 300]} == near
-        place += 300
-    assert place == len(drawn)
-
-
-def test_properties_come_with_zeros_of_their_own_token():
-    corpus, dense, _ = start()
-    sample = Sampler(corpus, 3, 0.5).sample(np.array([4, 1]), np.random.default_rng(1))
-    W = np.concatenate([dense[4][0], dense[1][0]], axis=1).T
-    token, column = sample.properties.index
-    np.testing.assert_array_equal(W[token, column], sample.properties.target)
-    had = np.bincount(token[sample.properties.target == 1], minlength=16)
-    np.testing.assert_array_equal(had, W.sum(1))
-    np.testing.assert_array_equal(np.bincount(token[sample.properties.target == 0], minlength=16), 3 * had)
-    assert set(sample.properties.weight) == {0.5, 1.0}
-    assert sample.share == pytest.approx(16 / 45)
-
-
-def full_token() -> GraphCorpus:
-    """One token with all properties, and a relation to itself under every label; one plain pair."""
-    return GraphCorpus(
-        np.array([0, 1, 3]), np.array([0, 2, 3, 4]), np.array([0, 1, 0, 1]), np.array([0, 1, 2]),
-        np.array([0, 0]), np.array([0, 1]), np.array([0, 2]), 2, 1,
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("weight, name", [(UNBIASED, "sentences"), (1.0, "arcs")])
-def test_where_there_is_no_zero_none_is_drawn(weight, name):
-    sampler = Sampler(full_token(), 5, weight)
-    assert sampler.exhausted == {"tokens": 1, name: 1}
-    sample = sampler.sample(np.array([0]), np.random.default_rng(0))
-    assert sample.properties.target.tolist() == [1, 1] and sample.relations.target.tolist() == [1]
-    P = np.ones((2, 3)) / 3
-    settings = replace(SETTINGS, negative_weight=weight, batch_sentences=1)
-    groups = {"words": slice(0, 2)}
-    epochs = list(SgdTrainer(full_token(), P, np.zeros(2, bool), groups, settings, 0).epochs())
-    assert len(epochs) == 4 and np.isfinite(epochs[-1].row["total"])
-
-
-def test_the_log_is_the_objective_of_the_state_and_it_falls():
-    trainer, epochs, _ = train(replace(SETTINGS, epochs=25))
+@pytest.mark.parametrize("settings", [replace(SETTINGS, epochs=25), L1, NUCLEAR])
+def test_the_log_is_the_objective_of_the_state_and_it_falls(settings):
+    trainer, epochs, _ = train(settings)
     last = epochs[-1]
-    want = objective(trainer.training, last.P, last.R, trainer.E.numpy(), GROUPS, SETTINGS)
+    want = objective(trainer.training, last.P, last.R, trainer.E.numpy(), GROUPS, settings)
     assert {name: last.row[name] for name in want} == want
-    assert [epoch.row["round"] for epoch in epochs] == list(range(1, 26))
-    losses = [epoch.row["total"] for epoch in epochs]
-    assert losses[-1] < 0.95 * losses[0]
-    # unbiased: an epoch's sampled loss lies about the L of its own course
-    constant = SETTINGS.lambda_P * np.sum(last.P[FROZEN] ** 2)
-    assert last.row["sampled"] + constant == pytest.approx(losses[-1], rel=0.15)
+    assert [epoch.row["round"] for epoch in epochs] == list(range(1, settings.epochs + 1))
+    assert last.row["total"] < 0.97 * epochs[0].row["total"]
+    if settings.penalty_R == "l2":  # unbiased: an epoch's sampled loss lies about the L of its own course
+        constant = settings.lambda_P * np.sum(last.P[FROZEN] ** 2)
+        assert last.row["sampled"] + constant == pytest.approx(last.row["total"], rel=0.15)
 
 
 def test_frozen_rows_stay_to_the_bit():
@@ -188,12 +125,13 @@ def test_frozen_rows_stay_to_the_bit():
     assert np.all(epochs[-1].P[~FROZEN] != P[~FROZEN])
 
 
-def test_the_same_seed_gives_the_same_bytes_and_another_does_not():
-    settings = replace(SETTINGS, held_out=0.3, negative_weight=1.0)
+@pytest.mark.parametrize("settings", [replace(SETTINGS, held_out=0.3, negative_weight=1.0), L1, NUCLEAR])
+def test_the_same_seed_gives_the_same_bytes_and_another_does_not(settings):
+    settings = replace(settings, epochs=3)
     one, two, other = (train(settings, seed, dtype=np.float32)[1] for seed in (5, 5, 6))
     assert one[-1].P.tobytes() == two[-1].P.tobytes() and one[-1].R.tobytes() == two[-1].R.tobytes()
     assert [epoch.row for epoch in one] == [epoch.row for epoch in two]
-    assert one[-1].P.tobytes() != other[-1].P.tobytes()
+    assert one[-1].P.tobytes() != other[-1].P.tobytes() and one[-1].R.tobytes() != other[-1].R.tobytes()
 
 
 def test_held_out_sentences_are_inferred_and_stop_training_that_brings_nothing():
@@ -217,15 +155,160 @@ def matches(one: GraphCorpus, corpus: GraphCorpus) -> bool:
     return one.signature(0) in {corpus.signature(s) for s in range(corpus.n_graphs)}
 
 
-def test_without_relations_only_the_penalty_acts_on_them():
-    _, epochs, _ = train(replace(SETTINGS, alpha=0.0))
-    assert not epochs[-1].R.any()
+# AdaGrad's proximal steps, and training under the penalties that need them
 
 
-@pytest.mark.parametrize("rate", [1e3, 1e30])
-def test_a_learning_rate_that_is_too_high_ends_with_its_epoch_named(rate):
-    with pytest.raises(Diverged, match=r"epoch 1 at learning rate 1[e0].*lower learning_rate"):
-        train(replace(SETTINGS, learning_rate=rate), dtype=np.float32)
+def gradients(shape, count, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal(shape), [rng.standard_normal(shape) * 3.0**i for i in rng.normal(size=count)]
+
+
+def test_an_l1_step_meets_the_optimality_conditions_in_the_metric_of_the_step():
+    X, all_g = gradients((5, 4), 6)
+    rate, strength, share = 0.2, 0.9, 0.3
+    factor, after, state, seen = updates(torch.tensor(X), rate, strength, "l1"), torch.tensor(X), 0.0, set()
+    for g in all_g:
+        before = after.numpy().copy()
+        factor.step(after, torch.tensor(g), share)
+        state = state + g**2
+        got, eta = after.numpy(), rate / np.sqrt(state)
+        # what is left of the model's gradient is minus a subgradient of share · strength · |x|
+        left = -((got - before) / eta + g) / (share * strength)
+        np.testing.assert_allclose(left[got != 0], np.sign(got[got != 0]), rtol=1e-6)
+        assert (np.abs(left[got == 0]) <= 1 + 1e-6).all()
+        seen |= set((got == 0).ravel().tolist())
+    assert seen == {True, False}
+
+
+@pytest.mark.parametrize("kind", ["nuclear", "nuclear-shrink"])
+def test_the_nuclear_step_comes_late_with_all_that_is_due_and_is_optimal(kind):
+    X, all_g = gradients((3, 4, 4), NUCLEAR_EVERY + 3, seed=2)
+    rate, strength, share = 0.1, 0.8, 0.9
+    factor, got = updates(torch.tensor(X), rate, strength, kind), torch.tensor(X)
+    state, due = np.zeros(3), np.zeros(3)
+    for number, g in enumerate(all_g, 1):
+        factor.step(got, torch.tensor(g), share)
+        state += np.mean(g**2, axis=(1, 2))
+        eta = rate / np.sqrt(state)
+        X, due = X - eta[:, None, None] * g, due + share * strength * eta
+        if number == len(all_g):  # the epoch ends
+            np.testing.assert_allclose(got.numpy(), X)
+            factor.settle(got)
+        if number in (NUCLEAR_EVERY, len(all_g)):
+            optimal_for_the_nuclear_norm(got.numpy(), X, due)
+            X, due = got.numpy().copy(), np.zeros(3)
+        np.testing.assert_allclose(got.numpy(), X, rtol=1e-7)
+    assert 0 < np.linalg.matrix_rank(X).sum() < 12
+
+
+def optimal_for_the_nuclear_norm(Z, X, strength):
+    """(X − Z) / strength is a subgradient at Z: no longer than 1, and as long as that along Z."""
+    for z, x, s in zip(Z, X, strength, strict=True):
+        left = (x - z) / s
+        assert np.linalg.norm(left, 2) <= 1 + 1e-7
+        assert np.vdot(left, z) == pytest.approx(np.linalg.norm(z, "nuc"), rel=1e-7, abs=1e-7)
+
+
+def test_what_had_no_gradient_waits_until_the_epoch_ends():
+    one = torch.ones(2, 3, dtype=torch.float64)
+    l1 = updates(one, 0.1, 0.5, "l1")
+    l1.step(one, torch.tensor([[0.0, 0, 0], [1, 1, 1]]), 1.0)
+    assert one[0].tolist() == [1, 1, 1]
+    np.testing.assert_allclose(one[1].numpy(), 1 - 0.1 - 0.05)
+    l1.settle(one)
+    assert one[0].tolist() == [0, 0, 0] and (one[1] > 0.8).all()
+    slices = torch.zeros(2, 3, 3, dtype=torch.float64)
+    nuclear = updates(slices, 0.1, 0.01, "nuclear")
+    ones = torch.ones(3, 3, dtype=torch.float64)
+    nuclear.step(slices, torch.stack([ones, 0 * ones]), 1.0)
+    nuclear.step(slices, torch.stack([ones, ones]), 1.0)  # no debt from the step before
+    nuclear.settle(slices)
+    np.testing.assert_allclose(slices[1].numpy(), -0.1 + 0.1 * 0.01 / 3)
+
+
+def test_l1_leaves_zeros_in_p_and_r_and_frozen_rows_as_they_are():
+    _, epochs, P = train(L1, dtype=np.float32)
+    last = epochs[-1]
+    assert last.P[FROZEN].tobytes() == P[FROZEN].tobytes()
+    for X in (last.P[~FROZEN], last.R):
+        assert 0.05 < np.mean(X == 0) < 0.95
+    _, strong, P = train(replace(L1, lambda_P=1e4, lambda_R=1e4), dtype=np.float32)
+    assert not strong[-1].P[~FROZEN].any() and not strong[-1].R.any()
+    assert strong[-1].P[FROZEN].tobytes() == P[FROZEN].tobytes()
+
+
+def test_l1_takes_away_the_rows_that_no_sentence_has():
+    corpus, _, P = start([1, 1, 2])
+    absent = np.setdiff1d(np.arange(2, 7), corpus.properties)
+    assert len(absent)
+    l1, l2 = (
+        next(SgdTrainer(corpus, P, FROZEN, GROUPS, settings, 0).epochs()).P
+        for settings in (replace(L1, negatives=0), replace(SETTINGS, negatives=0))
+    )
+    assert not l1[absent].any() and l2[absent].all() and l1[np.unique(corpus.properties)].any(axis=1).all()
+
+
+def test_nuclear_leaves_relations_of_exactly_low_rank_at_every_epoch():
+    trainer, epochs, _ = train(NUCLEAR)
+    ranks = [np.linalg.matrix_rank(epoch.R, tol=1e-12) for epoch in epochs]
+    assert all((rank < 4).any() for rank in ranks) and ranks[-1].any()
+    assert not train(replace(NUCLEAR, lambda_R=1e4))[1][-1].R.any()
+    assert train(replace(NUCLEAR, lambda_R=0.0))[1][-1].R.any(axis=(1, 2)).all()
+
+
+def test_without_strength_a_penalty_makes_no_difference():
+    free = replace(SETTINGS, lambda_P=0.0, lambda_R=0.0)
+    l1 = replace(free, penalty_P="l1", penalty_R="l1")
+    none, zero = (train(settings)[1][-1] for settings in (free, l1))
+    assert none.P.tobytes() == zero.P.tobytes() and none.R.tobytes() == zero.R.tobytes()
+    little = train(replace(l1, lambda_P=1e-9, lambda_R=1e-9))[1][-1]
+    np.testing.assert_allclose(little.P, none.P, atol=1e-6)
+    np.testing.assert_allclose(little.R, none.R, atol=1e-6)
+    zero, little = (train(replace(NUCLEAR, lambda_R=strength))[1][-1] for strength in (0.0, 1e-9))
+    np.testing.assert_allclose(little.R, zero.R, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "kind, rate, lambda_P, lambda_R, close", [("l1", 0.3, 1, 0.5, 1e-6), ("nuclear", 0.03, 3, 2, 1e-4)]
+)
+def test_with_fixed_tokens_and_all_cells_it_ends_where_the_solvers_of_als_end(
+    kind, rate, lambda_P, lambda_R, close
+):
+    corpus, dense, P = start([3, 8, 1, 5])
+    settings = replace(
+        SETTINGS, penalty_P="l1", penalty_R=kind, lambda_P=lambda_P, lambda_R=lambda_R, learning_rate=rate
+    )
+    trainer = SgdTrainer(corpus, P, FROZEN, GROUPS, settings, 0)
+    trainer.updates_E.rate = 0.0
+    E, sample = trainer.E.numpy().copy(), every_cell(corpus, dense)
+    for _ in range(600):
+        trainer._update(sample)
+    trainer._settle()
+    best_P, best_R = solve_p(corpus, E, lambda_P, P, FROZEN)[1][0], solve_r(corpus, E, lambda_R / 4, kind).R
+    want = objective(corpus, best_P, best_R, E, GROUPS, settings)["total"]
+    got = objective(corpus, trainer.P.numpy(), trainer.R.numpy(), E, GROUPS, settings)["total"]
+    assert trainer.E.numpy().tobytes() == E.tobytes()
+    assert got == pytest.approx(want, rel=close)
+    np.testing.assert_array_equal(trainer.P.numpy() == 0, best_P == 0)
+    assert np.count_nonzero(best_R) > 0 and (best_P[~FROZEN] == 0).any()
+    if kind == "nuclear":
+        ranks = [np.linalg.matrix_rank(R, tol=1e-9).tolist() for R in (trainer.R.numpy(), best_R)]
+        assert ranks[0] == ranks[1] and min(ranks[1]) < 4
+
+
+def test_both_nuclear_penalties_are_one():
+    one, two = (
+        train(replace(NUCLEAR, epochs=3, penalty_R=kind))[1][-1] for kind in ("nuclear", "nuclear-shrink")
+    )
+    assert one.R.tobytes() == two.R.tobytes() and one.row == two.row
+
+
+@pytest.mark.parametrize("settings", [SETTINGS, L1, NUCLEAR])
+def test_relations_of_no_weight_stay_zero_and_a_wild_learning_rate_ends_with_its_epoch_named(settings):
+    assert not train(replace(settings, alpha=0.0))[1][-1].R.any()
+    for rate in (1e3, 1e30):
+        with pytest.raises(Diverged, match=r"epoch 1 at learning rate 1[e0].*lower learning_rate"):
+            train(replace(settings, learning_rate=rate), dtype=np.float32)
 
 
 def test_bad_input_is_refused():
