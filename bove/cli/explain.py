@@ -28,24 +28,8 @@ from bove.config.load import defaults
 from bove.config.variants import Run
 from bove.embedder import Embedder
 from bove.errors import BoveError
+from bove.evaluate import explain, neighbours
 from bove.evaluate.alignment import unit_rows
-from bove.evaluate.explain import (
-    Explanation,
-    Token,
-    align,
-    explanation_as_html,
-    explanation_as_json,
-    explanation_as_text,
-    row_cosines,
-)
-from bove.evaluate.neighbours import (
-    Neighbours,
-    TokenNeighbour,
-    WordNeighbour,
-    find_places,
-    neighbours_as_json,
-    neighbours_as_text,
-)
 from bove.evaluate.search import nearest
 from bove.factor.graphs import GraphCorpus, ranges
 from bove.factor.inference import Inference, infer_batches
@@ -82,7 +66,6 @@ def _print(content: dict | str) -> None:
 
 
 def register_explain(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
     parser.add_argument("sentences", nargs="*", metavar="SENTENCE", help="two sentences, as text")
     parser.add_argument("--conllu", metavar="FILE", help="instead: a file with the two sentences' trees")
     parser.add_argument("--ids", nargs=2, metavar="ID", help="which two trees of the file, by sent_id")
@@ -102,18 +85,18 @@ def run_explain(args: argparse.Namespace) -> None:
     names = ["the first sentence", "the second sentence"]
     sentences = _sentences(args, embedder, args.sentences, names)
     texts = args.sentences or [" ".join(sentence.forms) for sentence in sentences]
-    explanation = explain(embedder, sentences, texts)
+    explanation = _explained(embedder, sentences, texts)
     if args.html:
         with atomic_write(args.html) as stream:
-            stream.write(explanation_as_html(explanation))
+            stream.write(explain.as_html(explanation))
         log.info("wrote %s", args.html)
     if args.json:
-        _print(explanation_as_json(explanation) | {"model_hash": embedder.model.hash})
+        _print(explain.as_json(explanation) | {"model_hash": embedder.model.hash})
     else:
-        _print(explanation_as_text(explanation))
+        _print(explain.as_text(explanation))
 
 
-def explain(embedder: Embedder, sentences: list[Sentence], texts: list[str]) -> Explanation:
+def _explained(embedder: Embedder, sentences: list[Sentence], texts: list[str]) -> explain.Explanation:
     """Align two sentences under every system of the embedder.
 
     Args:
@@ -122,23 +105,22 @@ def explain(embedder: Embedder, sentences: list[Sentence], texts: list[str]) -> 
     alignments, bags = {}, {}
     for system in embedder.systems:
         first, second = bags[system] = embedder.bags(sentences, system)
-        alignments[system] = align(first.vectors, second.vectors, (first.places, second.places))
+        alignments[system] = explain.align(first.vectors, second.vectors, (first.places, second.places))
     own = tuple(
-        row_cosines(plain.vectors, moved.vectors)
+        explain.row_cosines(plain.vectors, moved.vectors)
         for plain, moved in zip(bags[PROPERTIES_ONLY], bags[BOVE], strict=True)
     )
     tokens = tuple(
-        tuple(map(Token, s.forms, s.tags, s.relations, s.heads, names))
+        tuple(map(explain.Token, s.forms, s.tags, s.relations, s.heads, names))
         for s, names in zip(sentences, embedder.known_as(sentences), strict=True)
     )
-    return Explanation(tuple(texts), tokens, alignments, own)
+    return explain.Explanation(tuple(texts), tokens, alignments, own)
 
 
 # --- bove neighbours
 
 
 def register_neighbours(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
     add = parser.add_argument
     add("word", metavar="WORD", help="a word of the sentence; WORD:2 is its second place there alone")
     add("--in", dest="sentence", metavar="SENTENCE", help="the sentence, as text")
@@ -168,7 +150,7 @@ def run_neighbours(args: argparse.Namespace) -> None:
     if run is None and not (args.graphs and args.treebank):
         raise BoveError("without --run, give --graphs and --treebank too, for the training tokens")
     (sentence,) = _sentences(args, embedder, [args.sentence], ["the sentence"])
-    places = find_places(args.word, sentence.forms)
+    places = neighbours.find_places(args.word, sentence.forms)
     if not places:
         raise BoveError(f"{args.word!r} is not in the sentence; its words are: {' '.join(sentence.forms)}")
     graphs, cache = Path(args.graphs or run.training_graphs()), Path(args.cache) if args.cache else None
@@ -181,9 +163,9 @@ def run_neighbours(args: argparse.Namespace) -> None:
         distinct = len(np.unique(tokens.sentences))
         searched = f"{len(tokens.vectors):,} tokens of {distinct:,} different training sentences"
     if args.json:
-        _print({"format": "bove-neighbours", "places": [neighbours_as_json(one) for one in found]})
+        _print({"format": "bove-neighbours", "places": [neighbours.as_json(one) for one in found]})
     else:
-        _print("\n\n".join(neighbours_as_text(one, searched) for one in found))
+        _print("\n\n".join(neighbours.as_text(one, searched) for one in found))
 
 
 def _training(args, run: Run | None, corpus: GraphCorpus) -> list[Sentence]:
@@ -205,7 +187,7 @@ def _training(args, run: Run | None, corpus: GraphCorpus) -> list[Sentence]:
     raise BoveError(f"{path}: {what}; give the treebank that the model was trained on")
 
 
-def _find(args, embedder: Embedder, sentence, places, tokens, training) -> list[Neighbours]:
+def _find(args, embedder: Embedder, sentence, places, tokens, training) -> list[neighbours.Neighbours]:
     """The neighbours of each place."""
     (bag,) = embedder.bags([sentence], BOVE, punctuation=True)
     allowed = None
@@ -222,9 +204,9 @@ def _find(args, embedder: Embedder, sentence, places, tokens, training) -> list[
         for row, cosine in zip(hits.numbers.tolist(), hits.scores.tolist(), strict=True):
             other, at = training[tokens.sentences[row]], int(tokens.places[row])
             word_cosine, alike = _word_cosine(lookup, form, other.forms[at]), int(tokens.alike[row])
-            listed.append(TokenNeighbour(cosine, word_cosine, other.id, other.forms, at, alike))
+            listed.append(neighbours.TokenNeighbour(cosine, word_cosine, other.id, other.forms, at, alike))
         words = _word_neighbours(embedder, lookup, form, args.top)
-        found.append(Neighbours(sentence.forms, place, tuple(listed), words))
+        found.append(neighbours.Neighbours(sentence.forms, place, tuple(listed), words))
     return found
 
 
@@ -235,7 +217,7 @@ def _word_cosine(lookup, form: str, other: str) -> float | None:
     return float(np.clip(first @ second, -1, 1))
 
 
-def _word_neighbours(embedder, lookup, form: str, count: int) -> tuple[WordNeighbour, ...] | None:
+def _word_neighbours(embedder, lookup, form: str, count: int) -> tuple[neighbours.WordNeighbour, ...] | None:
     """The words of the vocabulary nearest to a form by their own vectors; None where it has none."""
     if lookup is None or lookup.row(form) < 0:
         return None
@@ -244,7 +226,7 @@ def _word_neighbours(embedder, lookup, form: str, count: int) -> tuple[WordNeigh
     rows = rows[(rows >= 0) & (rows != own)]
     (near,) = nearest(vectors.rows([own]), vectors.rows(rows), count)
     return tuple(
-        WordNeighbour(vectors.word(rows[row]), float(cosine))
+        neighbours.WordNeighbour(vectors.word(rows[row]), float(cosine))
         for row, cosine in zip(near.numbers, near.scores, strict=True)
     )
 

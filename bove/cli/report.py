@@ -42,8 +42,6 @@ LIBRARIES = (
 
 
 def register_provenance(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-
     def named(flag, metavar, line, **options):
         options |= {"nargs": "+", "action": "extend", "default": []}
         parser.add_argument(flag, metavar=metavar, help=line, **options)
@@ -154,7 +152,6 @@ ROUTES = {
 
 
 def register_overview(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
     add = parser.add_argument
     add("--vocabulary", required=True, help="vocabulary.json")
     add("--graphs", help="the treebank's graphs, if there are any")
@@ -188,14 +185,19 @@ def _read_set(pairs_path: str, parses_path: str) -> tuple[Sequence[Pair], dict[s
 
 
 def _treebank(vocabulary: Vocabulary, graphs) -> str:
-    rows = []
+    counts = [
+        ("words of the vocabulary", vocabulary.n_words),
+        ("tags", vocabulary.n_tags),
+        ("relations", vocabulary.n_relations),
+    ]
     if graphs is not None:
-        rows.append(["sentences that the model is trained on", f"{graphs.n_graphs:,}"])
-        rows.append(["tokens in them", f"{graphs.n_tokens:,}"])
-        rows.append(["arcs, adjacency included", f"{len(graphs.arc_relation):,}"])
-    rows.append(["words of the vocabulary", f"{vocabulary.n_words:,}"])
-    rows.append(["tags", f"{vocabulary.n_tags:,}"])
-    rows.append(["relations", f"{vocabulary.n_relations:,}"])
+        counts = [
+            ("sentences that the model is trained on", graphs.n_graphs),
+            ("tokens in them", graphs.n_tokens),
+            ("arcs, adjacency included", len(graphs.arc_relation)),
+            *counts,
+        ]
+    rows = [[what, f"{count:,}"] for what, count in counts]
     total, routes = vocabulary.coverage.get("tokens", 0), vocabulary.coverage.get("tokens_by_route", {})
     shares = [
         [ROUTES.get(route, route), f"{routes[route]:,}", f"{100 * routes[route] / total:.2f}%"]
@@ -276,7 +278,6 @@ def _share(value: float | None) -> str:
 
 
 def register_pages(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
     add = parser.add_argument
     add("--markdown", required=True, nargs="+", action="extend", metavar="FILE.md", help="what to show")
     add("--output", required=True, help="folder that gets a page NAME.html for each NAME.md")
@@ -299,7 +300,6 @@ def run_pages(args: argparse.Namespace) -> None:
 
 
 def register_training(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
     add = parser.add_argument
     add("--run", required=True, nargs=3, action="append", metavar=("NAME", "LOG", "TIMES"), dest="runs",
         help="a training: its name, its --training-log and its --times; once for each training")  # fmt: skip

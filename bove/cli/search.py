@@ -22,7 +22,6 @@ PER_SHOWN, LEAST = 100, 200  # candidates by default
 
 
 def register_search(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
     add = parser.add_argument
     add("queries", nargs="*", metavar="QUERY", help="sentences, as text; they need --run or its files")
     add("--bags", metavar="FILE", help="bags of the collection, as `bove infer` writes them")
@@ -116,7 +115,6 @@ def _check(rank: int, model_hash: str, name: str, collection: Bags) -> None:
 
 
 def register_index(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
     add, usual = parser.add_argument, GraphSettings()
     add("--bags", required=True, metavar="FILE", help="bags of the collection, as `bove infer` writes them")
     add("--output", required=True, metavar="FOLDER", help="the index; an existing one is replaced")

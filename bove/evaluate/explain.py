@@ -125,7 +125,7 @@ def row_cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.einsum("ij,ij->i", unit_rows(first), unit_rows(second))
 
 
-def explanation_as_json(explanation: Explanation) -> dict:
+def as_json(explanation: Explanation) -> dict:
     """The whole at full precision; tokens are numbered from 0, but heads, as in trees, from 1."""
     sentences = [
         {"text": text, "tokens": [asdict(token) for token in tokens], "own_cosines": own.tolist()}
@@ -146,7 +146,7 @@ def explanation_as_json(explanation: Explanation) -> dict:
     return {"format": "bove-explanation", "sentences": sentences, "systems": systems}
 
 
-def explanation_as_text(explanation: Explanation) -> str:
+def as_text(explanation: Explanation) -> str:
     """The explanation for a terminal: a table for each direction, and the scores of each system."""
     alignments = explanation.alignments
     titles = [f"{side:<8}{one_line(text)}" for side, text in zip(SIDES, explanation.texts, strict=True)]
@@ -210,7 +210,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[
     )
 
 
-def explanation_as_html(explanation: Explanation) -> str:
+def as_html(explanation: Explanation) -> str:
     """The page; Jinja escapes all text from the sentences."""
     from jinja2 import Environment, PackageLoader
 

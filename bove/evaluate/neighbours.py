@@ -75,12 +75,12 @@ def marked(forms: tuple[str, ...], place: int, around: int = AROUND) -> str:
     return " ".join([*["…"] * (start > 0), *words[start:stop], *["…"] * (stop < len(forms))])
 
 
-def neighbours_as_json(found: Neighbours) -> dict:
+def as_json(found: Neighbours) -> dict:
     """Everything at full precision; words are numbered from 0."""
     return asdict(found)
 
 
-def neighbours_as_text(found: Neighbours, searched: str) -> str:
+def as_text(found: Neighbours, searched: str) -> str:
     """The neighbours for a terminal; `searched` says among what tokens, such as "9 tokens of 2 sentences"."""
     form = one_line(found.forms[found.place])
     rows = []

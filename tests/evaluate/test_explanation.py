@@ -15,9 +15,9 @@ from bove.evaluate.explain import (
     Explanation,
     Token,
     align,
-    explanation_as_html,
-    explanation_as_json,
-    explanation_as_text,
+    as_html,
+    as_json,
+    as_text,
     luminance,
     row_cosines,
     shade,
@@ -76,7 +76,7 @@ def explanation():
 
 
 def test_the_text_names_partners_cosines_and_scores(explanation):
-    lines = explanation_as_text(explanation).split("\n")
+    lines = as_text(explanation).split("\n")
     words, bove = [line.split() for line in lines], explanation.alignments["bove"]
     assert ["1", "<b>", "NN", "SBJ", "2", "b", "x", "1", "0.0000", "x", "1", "0.6000", "1.0000"] in words
     assert ["2", "&", "CC", "ROOT", "0", "-", "-", "x", "1", "0.9899", "0.5000"] in words
@@ -89,7 +89,7 @@ def test_the_text_names_partners_cosines_and_scores(explanation):
 
 
 def test_json_holds_every_number_in_full(explanation):
-    content = json.loads(json.dumps(explanation_as_json(explanation)))
+    content = json.loads(json.dumps(as_json(explanation)))
     (first, second), bove = content["sentences"], explanation.alignments["bove"]
     assert content["systems"]["bove"]["cosines"] == bove.cosines.tolist()
     assert content["systems"]["bove"]["sts"] == bove.similarity
@@ -120,7 +120,7 @@ class Page(HTMLParser):
 
 
 def test_the_page_is_whole_loads_nothing_escapes_the_sentences_and_frames_best_partners(explanation):
-    text = explanation_as_html(explanation)
+    text = as_html(explanation)
     page = Page(text)
     assert not page.open and not page.addresses
     assert not {"script", "link", "img", "iframe"} & set(page.seen)
@@ -138,9 +138,7 @@ def test_shades_fall_evenly_in_lightness_and_text_on_them_can_be_read():
     assert len(set(shades)) > 90
     black, white = (light + 0.05) / 0.05, 1.05 / (light + 0.05)  # contrasts of WCAG 2
     assert np.all(np.maximum(black, white) >= 4.5)
-    legend = Page(
-        explanation_as_html(Explanation(("a", "b"), ((), ()), {}, (np.zeros(0), np.zeros(0))))
-    ).cells
+    legend = Page(as_html(Explanation(("a", "b"), ((), ()), {}, (np.zeros(0), np.zeros(0))))).cells
     assert [cell["title"] for cell in legend] == [f"{step / 5:.6f}" for step in range(6)]
     for cell, n in zip(legend, range(100, 201, 20), strict=True):
         text = "#000" if black[n] >= white[n] else "#fff"

@@ -8,9 +8,9 @@ from bove.evaluate.neighbours import (
     Neighbours,
     TokenNeighbour,
     WordNeighbour,
+    as_text,
     find_places,
     marked,
-    neighbours_as_text,
 )
 from bove.evaluate.search import nearest
 
@@ -58,8 +58,8 @@ def test_the_text_has_every_neighbour():
         TokenNeighbour(-0.00001, 0.5, "s2", ("big", "mule"), 1, 3),
     )
     found = Neighbours(FORMS, 1, near, (WordNeighbour("hen", 0.8),))
-    lines = [" ".join(line.split()) for line in neighbours_as_text(found, "9 tokens").split("\n")]
+    lines = [" ".join(line.split()) for line in as_text(found, "9 tokens").split("\n")]
     assert lines[0] == "dog, word 2 of: The [dog] chased the Dog at 10:2"
     assert {"0.9500 - cat a [cat]", "0.0000 0.5000 mule big [mule] (3 times)", "0.8000 hen"} <= set(lines)
     assert "in context: the nearest bove vectors among 9 tokens" in lines
-    assert "dog has no vector of its own" in neighbours_as_text(Neighbours(FORMS, 1, near, None), "")
+    assert "dog has no vector of its own" in as_text(Neighbours(FORMS, 1, near, None), "")
