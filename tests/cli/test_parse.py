@@ -1,19 +1,27 @@
-"""`bove train-tagger`, `bove train-parser` and `bove parse` from file to file."""
+"""Training, measuring and using a tagger and a parser, from file to file; and where there is no network."""
 
 import gzip
 import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("stanza")
+from no_network import namespace
 from tiny_treebank import tiny_sentences, write_treebank
 
 from bove.cli.main import main
 from bove.text import parser as parsing
-from bove.text.conll import read_sentences
+from bove.text.conll import Sentence, read_sentences
 from bove.text.pairs import Pair, write_pairs
 from bove.text.vocabulary import Vocabulary
 
+ROOT = Path(__file__).parent.parent.parent
+GOLD = tiny_sentences()[:12]
 TEXTS = [
     ("The dog sees a cat.", "The cat follows a dog.", True),
     ("", "…", True),
@@ -21,6 +29,13 @@ TEXTS = [
     ("The dog sees a cat.", "The boy likes a horse. The girl\u2028sees it", True),
     ("😀", "dog " * 40, True),
 ]
+
+
+def training(kind, folder):
+    """Words that train a model just long enough to be right at times."""
+    files = f"--treebank {folder}/treebank.conllu --dev {folder}/treebank.conllu --output {folder}/{kind}.pt"
+    words = f"train-{kind} {files} --report {folder}/{kind}.json --preset tiny --seed 3"
+    return f"{words} --option max_steps=20".split()
 
 
 @pytest.fixture(scope="module")
@@ -33,35 +48,35 @@ def folder(tmp_path_factory):
     ]
     with open(folder / "pairs.jsonl", "w", encoding="utf-8") as stream:
         write_pairs(stream, pairs)
-    treebank = write_treebank(folder / "treebank.conllu", tiny_sentences())
+    write_treebank(folder / "treebank.conllu", tiny_sentences())
+    write_treebank(folder / "gold.conllu", GOLD)
     for kind in ("tagger", "parser"):
-        words = f"train-{kind} --treebank {treebank} --dev {treebank} --preset tiny --seed 3".split()
-        words += [
-            "--option",
-            "max_steps=20",
-            "--output",
-            f"{folder}/{kind}.pt",
-            "--report",
-            f"{folder}/{kind}.json",
-        ]
-        assert main(words) == 0
+        assert main(training(kind, folder)) == 0
     return folder
 
 
-def parse(folder, output, *more):
-    models = ["--tagger", f"{folder}/tagger.pt", "--parser", f"{folder}/parser.pt", "--max-tokens", "30"]
-    return main(["parse", "--pairs", f"{folder}/pairs.jsonl", *models, "--output", str(output), *more])
+def with_models(folder):
+    return ["--tagger", f"{folder}/tagger.pt", "--parser", f"{folder}/parser.pt", "--max-tokens", "30"]
+
+
+def parsing_of(folder, output, *more):
+    words = ["parse", "--pairs", f"{folder}/pairs.jsonl", *with_models(folder), "--output", str(output)]
+    return [*words, *more]
+
+
+def read_json(path):
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
 def parses(folder):
-    assert parse(folder, folder / "parses.conllu.gz", "--log", f"{folder}/parse.log") == 0
+    assert main(parsing_of(folder, folder / "parses.conllu.gz", "--log", f"{folder}/parse.log")) == 0
     return folder / "parses.conllu.gz"
 
 
-def test_reports_tell_accuracy_counts_options_and_versions(folder):
+def test_reports_have_accuracy_counts_options_and_versions(folder):
     for kind, names in (("tagger", {"tags"}), ("parser", {"UAS", "LAS"})):
-        report = json.loads((folder / f"{kind}.json").read_text(encoding="utf-8"))
+        report = read_json(folder / f"{kind}.json")
         assert report["kind"] == kind and set(report["accuracy"]) == names
         assert all(0 <= share <= 1 for share in report["accuracy"].values())
         assert report["training"]["used"] == 45 and report["options"]["max_steps"] == 20
@@ -78,20 +93,12 @@ def test_each_side_of_a_scored_pair_has_its_tree_in_order(parses):
 
 
 def test_the_first_tree_says_what_made_the_file(folder, parses):
-    text = gzip.decompress(parses.read_bytes()).decode()
-    first, rest = text.split("\n\n", 1)
-    report = json.loads((folder / "parser.json").read_text(encoding="utf-8"))
-    assert f"# parser_sha256 = {report['state_sha256']}" in first
-    tagger = json.loads((folder / "tagger.json").read_text(encoding="utf-8"))
-    assert f"# tagger_sha256 = {tagger['state_sha256']}" in first and "# max_tokens = 30\n" in first
-    for name in ("bove", "stanza", "torch"):
+    first, rest = gzip.decompress(parses.read_bytes()).decode().split("\n\n", 1)
+    for kind in ("tagger", "parser"):
+        assert f"# {kind}_sha256 = {read_json(folder / f'{kind}.json')['state_sha256']}\n" in first
+    for name in ("bove", "stanza", "torch", "max_tokens"):
         assert f"# {name} = " in first and f"# {name} = " not in rest
     assert "# text = The boy likes a horse. The girl sees it\n" in rest
-
-
-def test_equal_input_gives_equal_bytes(folder, parses, tmp_path):
-    assert parse(folder, tmp_path / "again.gz") == 0
-    assert (tmp_path / "again.gz").read_bytes() == parses.read_bytes()
 
 
 @pytest.fixture(scope="module")
@@ -99,64 +106,48 @@ def chunked(folder):
     """Parses in one go, with chunks of two."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parsing, "CHUNK", 2)
-        assert parse(folder, folder / "chunked.gz") == 0
+        assert main(parsing_of(folder, folder / "chunked.gz")) == 0
     return folder / "chunked.gz"
 
 
-def gather(folder, shards, output):
-    return main(
-        ["gather-parses", "--pairs", f"{folder}/pairs.jsonl", "--shards", *shards, "--output", str(output)]
-    )
+def gathering(folder, shards, output):
+    return ["gather-parses", "--pairs", f"{folder}/pairs.jsonl", "--shards", *shards, "--output", str(output)]
 
 
 @pytest.mark.parametrize("total", [1, 3, 4, 6])
-def test_shards_together_are_equal_to_the_byte_to_parsing_at_once(
-    folder, chunked, tmp_path, monkeypatch, total
-):
+def test_shards_together_equal_parsing_at_once_to_the_byte(folder, chunked, tmp_path, monkeypatch, total):
     monkeypatch.setattr(parsing, "CHUNK", 2)
     shards = [f"{tmp_path}/{number}.gz" for number in range(1, total + 1)]
     for number, shard in enumerate(shards, 1):
-        assert parse(folder, shard, "--shard", f"{number}/{total}") == 0
+        assert main(parsing_of(folder, shard, "--shard", f"{number}/{total}")) == 0
     sizes = [len(list(read_sentences(shard))) for shard in shards]
     assert sizes == {1: [7], 3: [2, 2, 3], 4: [2, 2, 2, 1], 6: [0, 2, 2, 0, 2, 1]}[total]
-    assert gather(folder, shards, tmp_path / "out.gz") == 0
+    assert main(gathering(folder, shards, tmp_path / "out.gz")) == 0
     assert (tmp_path / "out.gz").read_bytes() == chunked.read_bytes()
 
 
-def test_shards_that_do_not_belong_together_are_one_line(folder, tmp_path, capsys):
-    assert parse(folder, tmp_path / "1.gz", "--shard", "1/2") == 0
-    assert parse(folder, tmp_path / "2.gz", "--shard", "2/2", "--max-tokens", "29") == 0
-    capsys.readouterr()
-    assert gather(folder, [f"{tmp_path}/1.gz", f"{tmp_path}/2.gz"], tmp_path / "out.gz") == 2
-    lines = capsys.readouterr().err.strip().split("\n")
-    assert len(lines) == 1 and "2.gz: its max_tokens is 29, but that of" in lines[0]
-    assert not (tmp_path / "out.gz").exists()
+def test_shards_that_do_not_belong_together_are_one_line(folder, tmp_path, refused):
+    shards, out = [f"{tmp_path}/{number}.gz" for number in (1, 2)], tmp_path / "out.gz"
+    assert main(parsing_of(folder, shards[0], "--shard", "1/2")) == 0
+    assert main(parsing_of(folder, shards[1], "--shard", "2/2", "--max-tokens", "29")) == 0
+    refused(gathering(folder, shards, out), "2.gz: its max_tokens is 29, but that of", out, lines=1)
 
 
 def test_stanza_s_own_reader_takes_the_file(parses):
     from stanza.utils.conll import CoNLL
 
-    text = gzip.decompress(parses.read_bytes()).decode()
-    found = CoNLL.conll2doc(input_str=text).sentences
+    found = CoNLL.conll2doc(input_str=gzip.decompress(parses.read_bytes()).decode()).sentences
     expected = [tree for tree in read_sentences(parses) if tree.forms]
-    assert [sentence.sent_id for sentence in found] == [tree.id for tree in expected]
     for sentence, tree in zip(found, expected, strict=True):
-        assert tuple(word.text for word in sentence.words) == tree.forms
-        assert tuple(word.head for word in sentence.words) == tree.heads
-        assert tuple(word.xpos for word in sentence.words) == tree.tags
-        assert tuple(word.deprel for word in sentence.words) == tree.relations
+        words = [(word.text, word.xpos, word.head, word.deprel) for word in sentence.words]
+        assert Sentence(sentence.sent_id, *zip(*words, strict=True)) == tree
 
 
 def test_the_log_counts_what_was_odd(folder, parses):
     log = (folder / "parse.log").read_text(encoding="utf-8")
-    assert "8 sentences, 7 of them distinct" in log
-    for line in (
-        "1 texts without a token",
-        "1 texts of several sentences",
-        "1 sentences longer than the limit",
-    ):
-        assert line in log
-    assert "8 trees for 4 scored pairs" in log
+    assert "8 sentences, 7 of them distinct" in log and "8 trees for 4 scored pairs" in log
+    for kind in (parsing.EMPTY, parsing.SEVERAL, parsing.CUT):
+        assert f"1 {kind}" in log
 
 
 def save_vocabulary(path, relations, **switches):
@@ -167,33 +158,25 @@ def save_vocabulary(path, relations, **switches):
     Vocabulary(**tables, **counts, **rest).save(path)
 
 
-def test_a_parser_with_other_labels_is_refused_before_parsing(folder, tmp_path, capsys):
+def test_a_parser_with_other_labels_is_refused_before_parsing(folder, tmp_path, refused):
+    out, guard = tmp_path / "out.gz", ["--vocabulary", f"{tmp_path}/v.json", "--min-coverage"]
     save_vocabulary(tmp_path / "v.json", ("SBJ", "OBJ", "nsubj", "obj", "ADJACENCY"))
-    guard = ["--vocabulary", f"{tmp_path}/v.json", "--min-coverage"]
-    assert parse(folder, tmp_path / "out.gz", *guard, "0.5") == 0
-    (tmp_path / "out.gz").unlink()
-    assert parse(folder, tmp_path / "out.gz", *guard, "0.6") == 2
-    assert "knows the labels of 50.0 %" in capsys.readouterr().err
-    assert not (tmp_path / "out.gz").exists()
-
-
-def test_a_vocabulary_without_dependencies_asks_no_labels_of_the_parser(folder, tmp_path):
+    assert main(parsing_of(folder, out, *guard, "0.5")) == 0
+    out.unlink()
+    refused(parsing_of(folder, out, *guard, "0.6"), "knows the labels of 50.0 %", out)
     save_vocabulary(tmp_path / "v.json", ("ADJACENCY",), dependencies=False)
-    guard = ["--vocabulary", f"{tmp_path}/v.json", "--min-coverage", "1"]
-    assert parse(folder, tmp_path / "out.gz", *guard) == 0
+    assert main(parsing_of(folder, out, *guard, "1")) == 0, "without dependencies no label is asked for"
 
 
-def own(folder, parses, output):
-    words = ["parse", "--pairs", f"{folder}/pairs.jsonl", "--parses", str(parses), "--output", str(output)]
-    return main(words)
+def taking_over(folder, parses, output):
+    return ["parse", "--pairs", f"{folder}/pairs.jsonl", "--parses", str(parses), "--output", str(output)]
 
 
 def test_own_parses_are_taken_over_in_the_pairs_order(folder, parses, tmp_path):
     blocks = gzip.decompress(parses.read_bytes()).decode().strip().split("\n\n")
-    shuffled = tmp_path / "own.conllu"
     extra = "# sent_id = other\n1\tx\t_\tX\tX\t_\t0\troot\t_\t_"
-    shuffled.write_text("\n\n".join([*blocks[::-1], extra]) + "\n\n", encoding="utf-8")
-    assert own(folder, shuffled, tmp_path / "out.gz") == 0
+    (tmp_path / "own").write_text("\n\n".join([*blocks[::-1], extra]) + "\n\n", encoding="utf-8")
+    assert main(taking_over(folder, tmp_path / "own", tmp_path / "out.gz")) == 0
     assert list(read_sentences(tmp_path / "out.gz")) == list(read_sentences(parses))
 
 
@@ -202,19 +185,13 @@ def test_own_parses_are_taken_over_in_the_pairs_order(folder, parses, tmp_path):
     [
         ("set-00002.2", "set-00009.2", "no tree has sent_id set-00002.2"),
         ("set-00002.2", "set-00001.2", "two trees have sent_id set-00001.2"),
-        (
-            "# text = The cat follows",
-            "# text = The cat leads",
-            "the tree set-00001.2 is of 'The cat leads a dog.'",
-        ),
+        ("# text = The cat follows", "# text = The cat leads", "set-00001.2 is of 'The cat leads a dog.'"),
     ],
 )
-def test_own_parses_of_other_sentences_are_refused(folder, parses, tmp_path, capsys, old, new, message):
+def test_own_parses_of_other_sentences_are_refused(folder, parses, tmp_path, refused, old, new, message):
     text = gzip.decompress(parses.read_bytes()).decode()
-    (tmp_path / "own.conllu").write_text(text.replace(old, new), encoding="utf-8")
-    assert own(folder, tmp_path / "own.conllu", tmp_path / "out.gz") == 2
-    assert message in capsys.readouterr().err
-    assert not (tmp_path / "out.gz").exists()
+    (tmp_path / "own").write_text(text.replace(old, new), encoding="utf-8")
+    refused(taking_over(folder, tmp_path / "own", tmp_path / "out.gz"), message, tmp_path / "out.gz")
 
 
 @pytest.mark.parametrize(
@@ -229,15 +206,114 @@ def test_own_parses_of_other_sentences_are_refused(folder, parses, tmp_path, cap
         ("--tagger t.pt --parser p.pt --max-tokens 9 --shard 3/2", "write NUMBER/HOW_MANY"),
     ],
 )
-def test_arguments_that_do_not_fit_are_one_line(folder, tmp_path, capsys, words, message):
-    end = ["--output", str(tmp_path / "out.gz")]
-    assert main(["parse", "--pairs", f"{folder}/pairs.jsonl", *words.split(), *end]) == 2
-    lines = capsys.readouterr().err.strip().split("\n")
-    assert len(lines) == 1 and message in lines[0]
+def test_arguments_that_do_not_fit_are_one_line(folder, tmp_path, refused, words, message):
+    out = tmp_path / "out.gz"
+    start = ["parse", "--pairs", folder / "pairs.jsonl", "--output", out]
+    refused([*start, *words.split()], message, out, lines=1)
 
 
-def test_a_missing_development_file_is_one_line(folder, tmp_path, capsys):
-    words = f"train-tagger --treebank {folder}/treebank.conllu --dev {folder}/none --preset tiny --seed 1"
-    assert main([*words.split(), "--output", f"{tmp_path}/t.pt", "--report", f"{tmp_path}/t.json"]) == 2
-    assert "none: no such file" in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())
+def test_a_missing_development_file_is_one_line(folder, tmp_path, refused):
+    words = [*training("tagger", folder), "--output", tmp_path / "t", "--report", tmp_path / "r"]
+    refused([*words, "--dev", f"{folder}/none"], "none: no such file", tmp_path / "t", tmp_path / "r")
+
+
+# `bove evaluate-parser`: tagger and parser together, on predicted tags.
+
+
+def evaluation(folder, treebank, output, *more):
+    words = ["evaluate-parser", "--treebank", str(treebank), *with_models(folder), "--output", str(output)]
+    return [*words, *map(str, more)]
+
+
+def report_of(folder, sentences, tmp_path, *more):
+    treebank = write_treebank(tmp_path / "treebank.conllu", sentences)
+    assert main(evaluation(folder, treebank, tmp_path / "report.json", *more)) == 0
+    return read_json(tmp_path / "report.json")
+
+
+@pytest.fixture(scope="module")
+def made(folder):
+    """The report on the treebank, and its trees."""
+    assert not main(evaluation(folder, folder / "gold.conllu", folder / "r.json", "--trees", folder / "t.gz"))
+    return read_json(folder / "r.json"), list(read_sentences(folder / "t.gz", strict=True))
+
+
+def test_the_shares_are_those_of_the_trees_that_were_written(folder, made):
+    report, trees = made
+    assert [(tree.id, tree.forms) for tree in trees] == [(gold.id, gold.forms) for gold in GOLD]
+    right, total = [0, 0, 0], 0
+    for gold, tree in zip(GOLD, trees, strict=True):
+        for i in range(len(gold.forms)):
+            head = gold.heads[i] == tree.heads[i]
+            right[0] += gold.tags[i] == tree.tags[i]
+            right[1] += head
+            right[2] += head and gold.relations[i] == tree.relations[i]
+            total += 1
+    assert list(report["accuracy"].values()) == [n / total for n in right]
+    assert 0 < report["accuracy"]["LAS"] < 1
+    assert report["tokens"] == total == report["tokens_without_punctuation"] + 12 + 4 * 4
+    assert report["sentences"] == {"read": 12, "used": 12}
+    assert report["arcs_with_known_labels"] == 1 and report["labels_the_parser_lacks"] == {}
+    first = gzip.decompress((folder / "t.gz").read_bytes()).decode().split("\n\n")[0]
+    assert f"# parser_sha256 = {report['parser_sha256']}" in first
+    for kind in ("tagger", "parser"):
+        assert report[f"{kind}_sha256"] == read_json(folder / f"{kind}.json")["state_sha256"]
+
+
+def test_gold_tags_are_not_handed_to_the_parser(folder, made, tmp_path):
+    report = report_of(folder, [replace(s, tags=("XX",) * len(s.tags)) for s in GOLD], tmp_path)
+    assert report["accuracy"] == made[0]["accuracy"] | {"tags": 0}
+
+
+def test_what_has_no_gold_tree_is_parsed_but_not_counted(folder, made, tmp_path):
+    roots = replace(GOLD[0], heads=(0, *GOLD[0].heads[1:]), id="roots")
+    odd = [roots, Sentence("empty"), replace(GOLD[1], tags=("_", *GOLD[1].tags[1:]), id="tag"), *GOLD]
+    report = report_of(folder, odd, tmp_path, "--trees", tmp_path / "trees.conllu")
+    assert report["accuracy"] == made[0]["accuracy"] and report["tokens"] == made[0]["tokens"]
+    faults = dict.fromkeys(("with several roots", "without tokens", "with untagged tokens"), 1)
+    assert report["sentences"] == {"read": 15, "used": 12, **faults}
+    trees = list(read_sentences(tmp_path / "trees.conllu"))
+    assert [(tree.id, tree.forms) for tree in trees] == [(gold.id, gold.forms) for gold in odd]
+
+
+def test_labels_that_the_parser_lacks_and_long_sentences_are_reported(folder, tmp_path):
+    others = [replace(s, relations=tuple(r.replace("OBJ", "obj") for r in s.relations)) for s in GOLD]
+    report = report_of(folder, others, tmp_path, "--max-tokens", "6", "--log", tmp_path / "log")
+    assert report["labels_the_parser_lacks"] == {"obj": 12} and report["sentences_cut"] == 4
+    assert report["arcs_with_known_labels"] == 1 - 12 / report["tokens"]
+    said = (tmp_path / "log").read_text(encoding="utf-8")
+    assert "labels that the parser lacks: obj (12)" in said and "4 sentences longer than the limit" in said
+    assert "only 12 sentences: take the accuracy as rough" in said
+
+
+def test_equal_input_gives_equal_bytes(folder, parses, made, tmp_path):
+    assert main(parsing_of(folder, tmp_path / "again.gz")) == 0
+    assert (tmp_path / "again.gz").read_bytes() == parses.read_bytes()
+    more = ("--trees", tmp_path / "t.gz")
+    assert main(evaluation(folder, folder / "gold.conllu", tmp_path / "r.json", *more)) == 0
+    for name in ("r.json", "t.gz"):
+        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
+
+
+def test_without_any_gold_tree_it_is_one_line_and_nothing_is_written(folder, tmp_path, refused):
+    treebank = write_treebank(tmp_path / "t", [replace(GOLD[0], heads=(0,) * len(GOLD[0].heads))])
+    words = evaluation(folder, treebank, tmp_path / "r", "--trees", tmp_path / "trees.gz")
+    refused(words, "none of its 1 sentences has a gold tree to compare with (1 with several roots)")
+    assert [path.name for path in tmp_path.iterdir()] == ["t"]
+
+
+@pytest.mark.skipif(not namespace(), reason="unshare --net is not here, or not permitted")
+def test_training_and_parsing_need_no_network(folder, tmp_path):
+    def run(*words):
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+        command = [*namespace(), sys.executable, *map(str, words)]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+    done = run("-c", "import socket; socket.create_connection(('127.0.0.1', 9), timeout=5)")
+    assert done.returncode == 1 and "Network is unreachable" in done.stderr
+    words = [*training("tagger", folder), "--output", tmp_path / "t.pt", "--report", tmp_path / "t.json"]
+    for more in (words, parsing_of(folder, tmp_path / "parses.gz")):
+        done = run("-m", "bove", *more)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "t.pt").read_bytes() == (folder / "tagger.pt").read_bytes()
+    assert [len(tree.forms) for tree in read_sentences(tmp_path / "parses.gz")][:2] == [6, 6]

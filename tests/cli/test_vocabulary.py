@@ -6,6 +6,7 @@ from bove.cli.main import main
 from bove.text.vocabulary import Vocabulary
 
 ROW = "{}\t{}\t_\t_\t{}\tP\t_\t_\t{}\t{}\t{}\tp\t_\t_\n"
+LOWEST = "--min-words 2 --min-tags 2 --min-relations 2"
 
 
 @pytest.fixture
@@ -17,16 +18,18 @@ def treebank(tmp_path):
     return path
 
 
-def arguments(treebank, output, *more):
-    return (
-        f"vocabulary --treebank {treebank} --min-words 2 --min-tags 2 --min-relations 2 --encoding latin-1 "
-        f"--lookup exact lower capitalised --output {output} {' '.join(more)}"
-    ).split()
+def words_of(treebank, *more):
+    files = f"--treebank {treebank} --encoding latin-1 --output {treebank.parent}/v.json"
+    return f"vocabulary {files} {LOWEST} --lookup exact lower capitalised {' '.join(more)}".split()
 
 
-def test_gold_columns_are_counted_and_coverage_is_logged(treebank, tmp_path, capsys):
-    assert main(arguments(treebank, tmp_path / "v.json", "--columns gold")) == 0
-    vocabulary = Vocabulary.load(tmp_path / "v.json")
+def counted(treebank, *more):
+    assert main(words_of(treebank, *more)) == 0
+    return Vocabulary.load(treebank.parent / "v.json")
+
+
+def test_gold_columns_are_counted_and_coverage_is_logged(treebank, capsys):
+    vocabulary = counted(treebank, "--columns gold")
     assert vocabulary.words == ("Café", "NB", "serves")
     assert vocabulary.relations == ("OBJ", "SBJ", "ADJACENCY")
     log = capsys.readouterr().err
@@ -34,87 +37,59 @@ def test_gold_columns_are_counted_and_coverage_is_logged(treebank, tmp_path, cap
     assert "4 tokens (66.7 %): exact" in log and "2 tokens (33.3 %): NB" in log
 
 
-def test_predicted_columns_have_other_trees_whose_faults_are_logged(treebank, tmp_path, capsys):
-    assert main(arguments(treebank, tmp_path / "v.json", "--columns predicted")) == 0
-    vocabulary = Vocabulary.load(tmp_path / "v.json")
+def test_predicted_columns_have_other_trees_whose_faults_are_logged_or_refused(treebank, capsys, refused):
+    vocabulary = counted(treebank, "--columns predicted")
     assert (vocabulary.tags, vocabulary.relations) == (("P",), ("p", "ADJACENCY"))
     assert "treebank: 2 heads beyond the sentence, first in line 3\n" in capsys.readouterr().err
+    counted(treebank, "--columns gold --strict")
+    (treebank.parent / "v.json").unlink()
+    message = "train.conll, line 3: heads beyond the sentence; repair the tree"
+    refused(words_of(treebank, "--columns predicted --strict"), message, treebank.parent / "v.json")
 
 
-def test_strict_stops_at_what_is_no_tree(treebank, tmp_path, capsys):
-    assert main(arguments(treebank, tmp_path / "v.json", "--columns gold --strict")) == 0
-    assert main(arguments(treebank, tmp_path / "w.json", "--columns predicted --strict")) == 2
-    assert "train.conll, line 3: heads beyond the sentence; repair the tree" in capsys.readouterr().err
-    assert not (tmp_path / "w.json").exists()
-
-
-def test_switches(treebank, tmp_path):
-    more = (
-        "--columns gold",
-        "--no-numbers",
-        "--no-punctuation",
-        "--no-adjacency",
-        f"--treebank {treebank} {treebank}",
-    )
-    assert main(arguments(treebank, tmp_path / "v.json", *more)) == 0
-    vocabulary = Vocabulary.load(tmp_path / "v.json")
+def test_switches(treebank):
+    more = ("--no-numbers", "--no-punctuation", "--no-adjacency", f"--treebank {treebank} {treebank}")
+    vocabulary = counted(treebank, *more)
     assert vocabulary.words == ("5", "Café", "serves") and vocabulary.word_counts == (4, 4, 4)
     assert vocabulary.relations == ("OBJ", "SBJ")
-    assert vocabulary.options == {
-        "numbers": False,
-        "punctuation": False,
-        "lookup": ["exact", "lower", "capitalised"],
-        "adjacency": False,
-    }
+    switches = dict.fromkeys(("numbers", "punctuation", "adjacency"), False)
+    assert vocabulary.options == {**switches, "lookup": ["exact", "lower", "capitalised"]}
 
 
-def test_tags_can_be_switched_off(treebank, tmp_path, capsys):
-    more = ("--columns gold", "--min-words 3", "--no-tags")
-    assert main(arguments(treebank, tmp_path / "v.json", *more)) == 0
-    vocabulary = Vocabulary.load(tmp_path / "v.json")
+def test_tags_can_be_switched_off(treebank, capsys):
+    vocabulary = counted(treebank, "--min-words 3", "--no-tags")
     assert (vocabulary.words, vocabulary.n_tags) == (("UNKNOWN_", "NB"), 0)
     assert "tags are switched off" in capsys.readouterr().err
-    assert main(arguments(treebank, tmp_path / "w.json", *more, "--tags")) == 0
-    assert Vocabulary.load(tmp_path / "w.json").words == ("NB", "UNKNOWN_NN", "UNKNOWN_VBZ")
+    vocabulary = counted(treebank, "--min-words 3", "--no-tags", "--tags")
+    assert vocabulary.words == ("NB", "UNKNOWN_NN", "UNKNOWN_VBZ")
 
 
-def test_dependencies_can_be_switched_off_but_not_every_relation(treebank, tmp_path, capsys):
-    more = ("--columns gold", "--min-relations 9", "--no-dependencies")
-    assert main(arguments(treebank, tmp_path / "v.json", *more)) == 0
-    assert Vocabulary.load(tmp_path / "v.json").relations == ("ADJACENCY",)
+def test_dependencies_can_be_switched_off_but_not_every_relation(treebank, capsys, refused):
+    more = ("--min-relations 9", "--no-dependencies")
+    assert counted(treebank, *more).relations == ("ADJACENCY",)
     log = capsys.readouterr().err
     assert "dependencies are switched off" in log and "below the threshold" not in log
-    assert main(arguments(treebank, tmp_path / "w.json", *more, "--no-adjacency")) == 2
-    error = capsys.readouterr().err
-    assert "neither dependencies nor adjacency" in error and error.count("\n") == 1
-    assert not (tmp_path / "w.json").exists()
+    refused(words_of(treebank, *more, "--no-adjacency"), "neither dependencies nor adjacency", lines=1)
 
 
-def test_a_threshold_above_every_relation_is_warned_of(treebank, tmp_path, capsys):
-    assert main(arguments(treebank, tmp_path / "v.json", "--columns gold", "--min-relations 9")) == 0
-    assert Vocabulary.load(tmp_path / "v.json").relations == ("UNKNOWN_RELATION", "ADJACENCY")
+def test_a_threshold_above_every_relation_is_warned_of(treebank, capsys):
+    assert counted(treebank, "--min-relations 9").relations == ("UNKNOWN_RELATION", "ADJACENCY")
     assert "every relation is below the threshold" in capsys.readouterr().err
 
 
-def test_a_fault_is_one_line_and_leaves_no_file(treebank, tmp_path, capsys):
-    treebank.write_text("1 a b\n", encoding="utf-8")
-    assert main(arguments(treebank, tmp_path / "v.json", "--columns gold")) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1 and "train.conll, line 1: 1 column" in error
-    assert [path.name for path in tmp_path.iterdir()] == ["train.conll"]
-
-
 @pytest.mark.parametrize("name", ["--min-words", "--min-tags", "--min-relations"])
-def test_no_threshold_is_below_1(treebank, tmp_path, name, capsys):
-    assert main([*arguments(treebank, tmp_path / "v.json", "--columns gold"), name, "0"]) == 2
-    assert f"{name} 0: must be at least 1" in capsys.readouterr().err and not (tmp_path / "v.json").exists()
+def test_no_threshold_is_below_1(treebank, name, refused):
+    refused([*words_of(treebank), name, "0"], f"{name} 0: must be at least 1", treebank.parent / "v.json")
 
 
-@pytest.mark.parametrize("missing", ["--min-words", "--lookup"])
-def test_what_the_configuration_owns_has_no_default(treebank, tmp_path, missing, capsys):
-    words = arguments(treebank, tmp_path / "v.json", "--columns gold")
-    start = words.index(missing)
-    end = next((i for i in range(start + 1, len(words)) if words[i].startswith("--")), len(words))
+def test_a_fault_is_one_line_and_leaves_no_file(treebank, refused):
+    treebank.write_text("1 a b\n", encoding="utf-8")
+    refused(words_of(treebank), "train.conll, line 1: 1 column", lines=1)
+    assert [path.name for path in treebank.parent.iterdir()] == ["train.conll"]
+
+
+@pytest.mark.parametrize("missing", ["--min-words 2", "--lookup exact lower capitalised"])
+def test_what_the_configuration_owns_has_no_default(treebank, missing, capsys):
     with pytest.raises(SystemExit):
-        main(words[:start] + words[end:])
-    assert missing in capsys.readouterr().err
+        main(" ".join(words_of(treebank)).replace(missing, "").split())
+    assert missing.split()[0] in capsys.readouterr().err
