@@ -18,7 +18,7 @@ from bove.text.vectors import WordVectors
 from bove.text.vocabulary import Vocabulary
 
 OPTIONS = InferenceSettings()
-# A word with a vector alone, one that nothing knows, a sentence that stands twice, one without words.
+# A word with a vector alone, one that nothing knows, a sentence that is repeated, one without words.
 ODD = Sentence("3", ("lynx", "xyz", "1984"), ("NN", "NN", "CD"), (2, 0, 2), ("NMOD", "ROOT", "NMOD"))
 SENTENCES = [CHASED, ODD, TURNED, dataclasses.replace(CHASED, id="again"), Sentence("none")]
 

@@ -212,7 +212,7 @@ class FixedPoint:
         change = np.full(batch.size, np.inf)
         damping = np.ones(batch.size, E.dtype)
         part, active = batch, np.arange(batch.size if iterations > used.max() else 0)
-        now, base, lost = E, first, []
+        now, base, lost = E, first, np.zeros(batch.size, bool)
         while len(active):
             with np.errstate(over="ignore", invalid="ignore"):  # a diverging graph shows in its change
                 step = base + self.alpha * self._pull(now, part)
@@ -227,26 +227,29 @@ class FixedPoint:
             now = now + np.repeat(weight, n)[:, None] * (step - now)
             E.reshape(batch.size, n, r)[active] = now.reshape(-1, n, r)
             failed = ~done & ((damping[active] < LEAST_DAMPING) | ~np.isfinite(new_change))
-            lost += active[failed].tolist()
+            lost[active[failed]] = True
             keep = ~done & ~failed & (used[active] < iterations)
             if not keep.any():
                 break
             if not keep.all():
                 rows = np.repeat(keep, n)
                 part, active, now, base = part.select(keep), active[keep], now[rows], base[rows]
-        lost = np.union1d(lost, self._astray(E, first, batch)).astype(np.int64)
-        if len(lost) and self.fallback:
-            self._fall_back(batch, lost, E, used, change, iterations, tolerance)
+        lost |= self._astray(E, first, batch)
+        if lost.any() and self.fallback:
+            part = batch.select(lost)
+            got = infer_averaged(self.fallback(), part, iterations=iterations, tolerance=tolerance)
+            E[np.repeat(lost, n)], change[lost] = got.E, got.change
+            used[lost] += got.iterations
         return Inferred(E, used, change)
 
     def _astray(self, E, first, batch):
-        """The graphs of which E = 0 is a better bag, for sure; one that grows to the last may end as such."""
+        """[b] bool: the graphs that E = 0 surely explains better, such as one that grows to the last."""
         with np.errstate(over="ignore", invalid="ignore"):
             far = self.lambda_E * np.square(E - first, dtype=np.float64).reshape(batch.size, -1).sum(axis=1)
         near = (first * (batch.W @ self.P)).reshape(batch.size, -1).sum(axis=1, dtype=np.float64)
         _, graph, _, _ = batch.arcs
         arcs = np.bincount(graph, minlength=batch.size)
-        return np.flatnonzero(~(far <= (1 + 1e-3) * (float(self.alpha) * arcs + near)))
+        return ~(far <= (1 + 1e-3) * (float(self.alpha) * arcs + near))
 
     def _pull(self, E, batch):
         """[b n, r] Σ_k (F_k T_k U_kᵀ + F_kᵀ S_k V_kᵀ) D⁻¹."""
@@ -259,14 +262,6 @@ class FixedPoint:
             if q:
                 residual_products(ST[:, :, at], ST[:, :, behind], batch, k, Y[:, :, at], Y[:, :, behind])
         return Y.reshape(b * n, 2 * Q) @ self.UVD
-
-    def _fall_back(self, batch, lost, E, used, change, iterations, tolerance):
-        keep = np.zeros(batch.size, bool)
-        keep[lost] = True
-        got = infer_averaged(self.fallback(), batch.select(keep), iterations=iterations, tolerance=tolerance)
-        E[np.repeat(keep, batch.n)] = got.E
-        used[lost] += got.iterations
-        change[lost] = got.change
 
 
 def residual_products(S, T, batch: Batch, k: int, left: np.ndarray, right: np.ndarray) -> None:

@@ -164,11 +164,9 @@ class Peers:
             yield
         except BoveError as e:
             failed = e
-        said = [message for message in self.every(str(failed) if failed else "") if message]
-        if failed:
-            raise failed
-        if said:
-            raise BoveError(said[0])
+        messages = [message for message in self.every(str(failed or "")) if message]
+        if failed or messages:
+            raise failed or BoveError(messages[0])
 
 
 # where launchers say how many processes there are, and which one this is
@@ -181,7 +179,13 @@ PATIENCE = 10
 class World(Peers):
     """All processes of an MPI run, such as `mpiexec -n 4 bove train-als … --mpi 4`; made by `world`."""
 
-    def __init__(self, MPI):
+    def __init__(self):
+        try:
+            from mpi4py import MPI
+        except ModuleNotFoundError:
+            raise
+        except (ImportError, RuntimeError) as e:
+            raise BoveError(f"--mpi: no MPI library is found ({e}); install one, such as Open MPI") from e
         self._MPI, self._all = MPI, MPI.COMM_WORLD
         self._ending = self._all.Dup()  # an end can be agreed on whatever is going on in the other
         self.number, self.count, self.bytes = self._all.rank, self._all.size, 0
@@ -236,7 +240,7 @@ def world(count: int) -> Peers:
             return Peers()
         if count == 1:
             raise BoveError(f"started by MPI as {started} processes; say so with --mpi {started}")
-        found = World(_library())
+        found = World()
         if found.count != count:
             raise BoveError(
                 f"--mpi {count}: MPI finds {found.count}; start {count} processes with a launcher of the "
@@ -247,16 +251,6 @@ def world(count: int) -> Peers:
             raise SystemExit(2) from None
         raise
     return found
-
-
-def _library():
-    try:
-        from mpi4py import MPI
-    except ModuleNotFoundError:
-        raise
-    except (ImportError, RuntimeError) as e:
-        raise BoveError(f"--mpi: no MPI library is found ({e}); install one, such as Open MPI") from e
-    return MPI
 
 
 def _environment_number(names, default: int) -> int:
