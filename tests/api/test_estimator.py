@@ -53,12 +53,9 @@ def dense(graph, names):
 
 def test_the_parameters_are_the_settings_of_the_workflow_by_the_same_names():
     keys = load_schema()["properties"]
-    model = keys["model"]["properties"]
-    inference = {
-        **keys["inference"]["properties"],
-        "infer_tolerance": keys["inference"]["properties"]["tolerance"],
-    }
-    known = {**inference, **model, **model["als"]["properties"], **model["sgd"]["properties"]}
+    model, inference = (keys[name]["properties"] for name in ("model", "inference"))
+    known = inference | model["als"]["properties"] | model["sgd"]["properties"] | model
+    known |= {"infer_tolerance": inference["tolerance"]}
     known |= {"threads": keys["threads"], "random_state": keys["seed"]}
     parameters = bove.BoVE().get_params()
     assert parameters.pop("init") == "zero"
@@ -90,9 +87,8 @@ def test_a_clone_learns_the_same_and_is_not_fitted(fitted):
     other.fit(random_graphs())
     np.testing.assert_array_equal(other.properties_, fitted.properties_)
     np.testing.assert_array_equal(other.relations_, fitted.relations_)
-    assert not np.array_equal(
-        other.set_params(random_state=2).fit(random_graphs()).properties_, fitted.properties_
-    )
+    other.set_params(random_state=2).fit(random_graphs())
+    assert not np.array_equal(other.properties_, fitted.properties_)
     again = pickle.loads(pickle.dumps(fitted)).transform(random_graphs())
     np.testing.assert_array_equal(again[1], fitted.transform(random_graphs())[1])
 
@@ -102,14 +98,8 @@ def test_bags_are_fixed_points_of_the_formulas_and_the_loss_is_equation_3(fitted
     for graph, bag in zip(graphs, fitted.transform(graphs), strict=True):
         assert bag.shape == (len(graph), 5)
         if len(graph):
-            step = reference.e_step(
-                dense(graph, fitted.names_),
-                fitted.properties_,
-                fitted.relations_,
-                bag,
-                s["alpha"],
-                s["lambda_E"],
-            )
+            cells, P, R = dense(graph, fitted.names_), fitted.properties_, fitted.relations_
+            step = reference.e_step(cells, P, R, bag, s["alpha"], s["lambda_E"])
             np.testing.assert_allclose(bag, step, atol=1e-7)
     cells = [dense(graph, fitted.names_) for graph in random_graphs()]
     weights = (s["alpha"], s["lambda_P"], s["lambda_R"], s["lambda_E"])
@@ -256,9 +246,8 @@ def test_bags_serve_in_a_pipeline_and_settings_are_searched():
         graphs.append(bove.Graph([[f"end:{j == 0}"] for j in range(n)], edges))
         classes.append(forth)
     first = FunctionTransformer(lambda bags: np.stack([bag[0] / np.linalg.norm(bag[0]) for bag in bags]))
-    whole = make_pipeline(
-        bove.BoVE(**SMALL).set_params(iterations=30, max_rounds=6), first, LogisticRegression(C=100)
-    )
+    model = bove.BoVE(**SMALL).set_params(iterations=30, max_rounds=6)
+    whole = make_pipeline(model, first, LogisticRegression(C=100))
     search = GridSearchCV(whole, {"bove__alpha": [0.0, 2.0]}, cv=2).fit(graphs, classes)
     means = search.cv_results_["mean_test_score"]
     # without relations the first nodes of all graphs are alike

@@ -80,6 +80,7 @@ def test_scores_of_edges_take_lists_and_empty_bags(fitted):
         ("abc", "item 0 is str, not a Graph"),
         (np.ones((3, 3)), "item 0 is ndarray, not a Graph"),
         (nx.path_graph(3), "a networkx graph is given"),
+        (3, "int is given"),
         ([nx.path_graph(3)], "item 0 is a networkx graph; make a Graph of it with bove.from_networkx"),
         (GRAPHS[0], "put it in a list"),
         (bove.Corpus.of(GRAPHS).arrays, "GraphCorpus is given"),
@@ -120,11 +121,8 @@ def test_settings_of_inference_are_looked_at_before_each(name, value):
     ("make", "said"),
     [
         (lambda: bove.Graph(None), "nodes: None is not a series"),
-        (lambda: bove.Graph([1]), "node 0: 1 is not a series"),
         (lambda: bove.Graph({"a": ["x"]}), "node 0: the text 'a'"),
         (lambda: bove.Graph([[]], None), "edges: None is not a series"),
-        (lambda: bove.Graph([[]], [None]), "None is not an edge"),
-        (lambda: bove.Graph([[]], [3]), "3 is not an edge"),
         (lambda: bove.Graph([[]], [["x", 0, 0, 1]]), "is not an edge"),
         (lambda: bove.Graph([[]], id=3), "the id of a graph is a text"),
         (lambda: bove.Graph([[]], names=None), "names: None is not a series"),
@@ -134,15 +132,30 @@ def test_settings_of_inference_are_looked_at_before_each(name, value):
         (lambda: bove.from_networkx(nx.path_graph(2), lambda *_: "ab"), "node 0: the text 'ab'"),
         (lambda: bove.from_networkx(nx.path_graph(2), [], "kind"), "no edge has the attribute 'kind'"),
         (lambda: bove.from_triples(None), "triples: None is not a series"),
-        (lambda: bove.from_triples([3]), "3 is not a triple"),
         (lambda: bove.from_triples([(1, "r", [2])]), "[2] cannot name a node"),
-        (lambda: bove.from_triples([(1, "r", None)]), "None cannot name a node"),
         (lambda: bove.from_triples([(float("nan"), "r", 1)]), "nan cannot name a node"),
         (lambda: bove.from_triples([(1, "r", 2)], [(1, "x")]), "properties is list"),
         (lambda: bove.from_triples([(1, "r", 2)], {1: 3}), "properties of 1: 3 is not a series"),
+        (lambda: bove.Graph(["dog"]), "node 0: the text 'dog'"),
+        (lambda: bove.Graph([[3]]), "3 is not a property"),
+        (lambda: bove.Graph([[]], ["SBJ"]), "'SBJ' is not an edge"),
+        (lambda: bove.Graph([[]], [[1, 0, 0]]), "1 is not a label"),
+        (lambda: bove.Graph([[]], [["x", 0, 1]], "g"), "graph 'g': an edge 'x' of node 1, but there are 1"),
+        (lambda: bove.Graph([[]], [["x", -1, 0]]), "of node -1"),
+        (lambda: bove.Graph([[]], [["x", 0.5, 0]]), "0.5 is not a node"),
+        (lambda: bove.Graph([[]], names=["a", "b"]), "2 names for 1 nodes"),
+        (lambda: bove.Graph([[]], names=["a"]).add_node("x"), "a node without a name"),
+        (lambda: bove.Graph([[]]).add_node("x", name="a"), "other nodes have none"),
+        (lambda: bove.from_networkx(np.eye(2)), "ndarray is not a networkx graph"),
+        (lambda: bove.from_networkx(nx.path_graph(2), ["colour"]), "no node has the attribute 'colour'"),
+        (lambda: bove.from_triples([("a", "b")]), "is not a triple"),
+        (lambda: bove.from_triples([("a", "r", "b")], {"a": "x"}), "the text 'x'"),
+        (lambda: bove.from_triples([(1, "r", "1")]), "nodes 1 and '1' read alike"),
+        (lambda: bove.read_triples("none", separator=""), "separator '': cannot separate cells"),
+        (lambda: bove.read_triples(__file__, encoding="foo"), "encoding 'foo': unknown"),
     ],
 )
-def test_what_is_no_graph_is_refused(make, said):
+def test_what_is_not_a_graph_is_refused(make, said):
     refused(make, said)
 
 
@@ -193,10 +206,6 @@ def test_gaps_are_no_properties_of_whatever_kind_they_are():
     network.add_node(1, tags=["b", *gaps, "a"], empty=gaps, **{f"gap{i}": gap for i, gap in enumerate(gaps)})
     network.add_node(2, vector=np.zeros(2), size=np.float32(0.5))
     assert bove.from_networkx(network).nodes == [("tags:a", "tags:b"), ("vector:[0. 0.]", "size:0.5")]
-
-
-def test_weights_beyond_all_numbers_are_refused():
-    refused(lambda: bove.BoVE(alpha=10**400).fit(GRAPHS), "must be a finite number, at least 0")
 
 
 @pytest.mark.parametrize("score", [bove.similarity_score, bove.entailment_score])

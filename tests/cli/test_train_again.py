@@ -54,7 +54,7 @@ def test_sgd_goes_by_the_settings_of_the_model(sgd_built):
         ({"vectors": None}, "has words with a pretrained vector; give their file with --vectors"),
     ],
 )
-def test_a_model_that_can_not_be_trained_again_is_told(als_built, tmp_path, capsys, change, message):
+def test_a_model_that_cannot_be_trained_again_is_refused(als_built, tmp_path, capsys, change, message):
     model = Model.load(als_built / "m")
     given = {k: v for k, v in {**model.hyperparameters, **change}.items() if v is not None}
     given.pop("vocabulary", None)

@@ -112,7 +112,7 @@ def test_a_checkpoint_without_its_parts_is_not_gone_on_from(built, monkeypatch, 
     assert [row["round"] for row in log_of(built / "old.times")] == ["1", "2", "3", "4", "5"]
 
 
-def test_a_step_that_runs_out_of_iterations_is_told_once_with_what_to_raise(built, capsys, monkeypatch):
+def test_a_step_that_runs_out_of_iterations_is_warned_of_once_with_what_to_raise(built, capsys, monkeypatch):
     from bove.factor import penalties as proximal
     from bove.factor import training
 
@@ -144,7 +144,7 @@ def test_a_loss_below_0_ends_the_training_and_no_model_is_written(built, capsys,
 
 
 @pytest.mark.parametrize("flag", ["--output", "--training-log", "--times"])
-def test_a_place_that_can_not_be_written_is_refused_before_training(built, capsys, happened, flag):
+def test_a_place_that_cannot_be_written_is_refused_before_training(built, capsys, happened, flag):
     assert bove(*command(built, "bad"), flag, built) == 2
     said = f"{built}: cannot be written (is a folder, a pipe or a device); name a file\n"
     assert capsys.readouterr().err == f"bove train-als: {said}"
