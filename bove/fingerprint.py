@@ -3,11 +3,14 @@
 It covers a function and every definition of the package that it uses, at any depth: functions, classes and
 constants, whole. So an edit to one stage leaves the others of its file alone. What a reader sees but Python
 does not run (comments, docstrings, texts given as `help`, layout, order of definitions) is left out, and so
-are places and times of files. A module that is used in a way that cannot be followed counts as a whole.
+are places and times of files. A module that is used in a way that cannot be followed counts as a whole, and
+a file of the package counts where its name is a text of the code. A name that the code puts together while
+it runs, as globals()["run_" + kind] does, cannot be followed: list what it may be in a table instead.
 """
 
 import ast
 import hashlib
+import re
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -17,10 +20,11 @@ _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _UNSEEN = {"kind", "type_comment"}
 # names under which a module's statements that define nothing are kept, and that ask for all of a module
 _LOOSE, _WHOLE = "", "*"
+_FILE_NAME = re.compile(r"[\w-]+(\.[\w-]+)+")
 
 
 class Part(NamedTuple):
-    """A definition: the hash of its code, and what it uses, as (module, name); see `Module.uses`."""
+    """A definition: the hash of its code, and what it uses, as (module, name); see `_uses`."""
 
     code: str
     uses: frozenset[tuple[str, str]]
@@ -35,26 +39,41 @@ def fingerprint(*names: str, package: Path = PACKAGE) -> str:
         ModuleNotFoundError: a named module does not exist.
         AttributeError: a module does not define the name.
     """
+    found = reached(*names, package=package)
+    whole = "".join(f"{module} {name} {code}\n" for (module, name), code in sorted(found.items()))
+    return hashlib.sha256(whole.encode()).hexdigest()[:16]
+
+
+def reached(*names: str, package: Path = PACKAGE) -> dict[tuple[str, str], str]:
+    """(module, name) of every definition that a fingerprint covers, with the hash of its code.
+
+    The name "" stands for those statements of a module that define nothing. For what is raised, see
+    `fingerprint`.
+    """
     found: dict[tuple[str, str], str] = {}
     waiting = []
     for name in names:
         module, _, wanted = name.partition(":")
         if (path := _file(module, package)) is None:
             raise ModuleNotFoundError(f"no module {module} in {package}")
-        if wanted and wanted not in _parts(path, module, package):
+        if wanted and wanted not in _parts(path, module, package)[0]:
             raise AttributeError(f"module {module} defines no {wanted}")
         waiting.append((module, wanted or _WHOLE))
     while waiting:
         module, name = waiting.pop()
         if (path := _file(module, package)) is None:
             continue
-        parts = _parts(path, module, package)
-        for key in (_LOOSE, *([name] if name in parts else parts)):
+        parts, imported = _parts(path, module, package)
+        if name in imported and name not in parts:  # passed on from another module
+            waiting += imported[name]
+            keys = [_LOOSE]
+        else:
+            keys = [_LOOSE, *([name] if name in parts else parts)]
+        for key in keys:
             if (module, key) not in found:
                 found[module, key] = parts[key].code
                 waiting += parts[key].uses
-    whole = "".join(f"{module} {name} {code}\n" for (module, name), code in sorted(found.items()))
-    return hashlib.sha256(whole.encode()).hexdigest()[:16]
+    return found
 
 
 @cache
@@ -67,8 +86,8 @@ def _file(name: str, package: Path) -> Path | None:
 
 
 @cache
-def _parts(path: Path, name: str, package: Path) -> dict[str, Part]:
-    """The definitions of a module by name; what defines nothing is one part."""
+def _parts(path: Path, name: str, package: Path) -> tuple[dict[str, Part], dict[str, set[tuple[str, str]]]]:
+    """The definitions of a module by name, what defines nothing as one part; and what its imports may be."""
     tree = ast.parse(path.read_bytes(), str(path))
     parent = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
     imported = _imports(tree, parent, package)
@@ -83,9 +102,18 @@ def _parts(path: Path, name: str, package: Path) -> dict[str, Part]:
     for defined, found in statements.items():
         digest = hashlib.sha256()
         _feed(digest, found)
+        for data in _data(found, path.parent):
+            digest.update(data.read_bytes())
         uses = {use for statement in found for use in _uses(statement, name, statements, imported)}
         parts[defined] = Part(digest.hexdigest(), frozenset(uses))
-    return parts
+    return parts, imported
+
+
+def _data(statements: list[ast.stmt], folder: Path) -> list[Path]:
+    """The files beside a module that its texts name."""
+    constants = (node for root in statements for node in ast.walk(root) if isinstance(node, ast.Constant))
+    texts = {node.value for node in constants if isinstance(node.value, str)}
+    return sorted(folder / text for text in texts if _FILE_NAME.fullmatch(text) and (folder / text).is_file())
 
 
 def _defined(statement: ast.stmt) -> list[str]:

@@ -1,11 +1,22 @@
-"""A fingerprint changes with what code does, and with nothing else."""
+"""A fingerprint changes with what code does, and with nothing else; it covers all that a stage executes."""
 
+import argparse
 import os
 import shutil
+import sys
+import threading
+from inspect import CO_OPTIMIZED
+from pathlib import Path
 
+import numpy as np
 import pytest
+from tiny_treebank import tiny_sentences, write_treebank
 
-from bove.fingerprint import fingerprint
+import bove
+from bove.bags.store import write_bags
+from bove.cli.stages import code, functions
+from bove.fingerprint import fingerprint, reached
+from bove.text.pairs import Pair, write_pairs
 
 FILES = {
     "__init__.py": '"""The package."""\n',
@@ -80,6 +91,25 @@ def test_relative_imports_inside_a_subpackage_are_followed(package):
         assert _stage(package(f"b{len(text)}", **{file: text}), "pkg.room.user") != before
 
 
+def test_a_name_that_is_passed_on_and_a_file_that_is_named_are_followed(package):
+    texts = {
+        "shop.py": "from .deep import value\n",
+        "user.py": "from .shop import value\nuse = value, 'a.txt'\n",
+    }
+    found = [
+        _stage(package(f"{i}", **texts, **more), "pkg.user")
+        for i, more in enumerate(
+            (
+                {"a.txt": "x"},
+                {"a.txt": "y"},
+                {"a.txt": "x", "deep.py": "value = 1\n"},
+                {"a.txt": "x", "b.txt": ""},
+            )
+        )
+    ]
+    assert len({*found[:3]}) == 3 and found[3] == found[0]
+
+
 def test_moving_and_touching_make_no_difference(package, tmp_path):
     before = _stage(package("a"))
     shutil.copytree(tmp_path / "a", tmp_path / "moved to")
@@ -120,3 +150,98 @@ def test_an_edit_beside_a_stage_in_its_file_leaves_it_alone(package):
 def test_a_definition_that_does_not_exist_is_an_error():
     with pytest.raises(AttributeError, match="run_nothing"):
         fingerprint("bove.cli.train:run_nothing")
+
+
+PACKAGE = str(Path(bove.__file__).parent)
+ALS = "--rank 4 --lambda-P 1 --lambda-R 0.5 --lambda-E 3 --max-rounds 3 --restart-every 2 --dtype float64"
+# Each stage works on what those before it have written.
+STAGES = {
+    "vocabulary": "--treebank t.conllu --columns gold --min-words 2 --min-tags 2 --min-relations 1 "
+    "--lookup exact lower --output vocabulary",
+    "vectors": "load --input words.txt --format word2vec --output vectors",
+    "encode": "--sentences t.conllu --vocabulary vocabulary --vectors vectors --output graphs",
+    "train-als": f"--graphs graphs --vocabulary vocabulary --vectors vectors --seed 1 {ALS} "
+    "--penalty-R nuclear --output model --training-log log.csv --times times.csv",
+    "train-again": "--model model --seed 2 --graphs graphs --vocabulary vocabulary --vectors vectors "
+    "--output again --training-log again.csv",
+    "compress": "--model model --output small",
+    "infer": "--system bove --model model --graphs graphs --output bags --report report.csv",
+    "compare-bags": "--first bags --second bags --output compared",
+    "pairs": "--dataset d --label D --task similarity --column first=1 --column second=2 --column gold=3 "
+    "--separator \t --encoding utf-8 --subset a pairs.txt --output read.jsonl",
+    "contamination": "--pairs pairs.jsonl --development d --treebank t.conllu --output contamination",
+    "score": "--pairs pairs.jsonl --bags bove=made --bags other=made --output scores",
+    "tables": "--scores scores --resamples 100 --confidence 0.9 --seed 1 --output tables",
+    "figures results": "--results tables/scores.csv --differences tables/differences.csv --confidence 0.9 "
+    "--output figures",
+    "figures iterations": "--report D report.csv --output figures",
+    "figures relations": "--model model --output figures",
+    "training": "--run ALS log.csv times.csv --output training",
+    "demo": "--sentences 100 --output demo",
+}
+NEEDS = {"figures": "matplotlib", "training": "matplotlib", "tables": "pandas", "score": "pyarrow"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("stages")
+    write_treebank(folder / "t.conllu", tiny_sentences())
+    (folder / "words.txt").write_text("2 4\ndog 1 2 3 4\ncat 4 3 2 1\n", encoding="utf-8")
+    (folder / "pairs.txt").write_text("A dog.\tA cat.\t3\n", encoding="utf-8")
+    texts = ("A dog.", "A cat."), ("A cat.", "The dog."), ("Dogs.", "Cats.")
+    kind = ("d", "D", "similarity", "a")
+    pairs = [Pair(f"a-{i}", *kind, *pair, float(i), True) for i, pair in enumerate(texts)]
+    with open(folder / "pairs.jsonl", "w", encoding="utf-8") as stream:
+        write_pairs(stream, pairs)
+    rng = np.random.default_rng(0)
+    bags = {f"{pair.id}.{side}": rng.standard_normal((3, 4)) for pair in pairs for side in (1, 2)}
+    write_bags(folder / "made", bags)
+    return folder
+
+
+def executed(run, args) -> set[tuple[str, str]]:
+    """(module, definition) of each function of the package that a call executes, in any thread.
+
+    What runs while a module is imported is left out: a fingerprint covers it only where it is used.
+    """
+    found, importing = set(), 0
+
+    def watch(frame, event, _):
+        nonlocal importing
+        code = frame.f_code
+        if event in ("call", "return") and code.co_filename.startswith(PACKAGE):
+            if code.co_name == "<module>":
+                importing += 1 if event == "call" else -1
+            elif not importing and code.co_flags & CO_OPTIMIZED:
+                found.add(code)
+
+    threading.setprofile(watch)
+    sys.setprofile(watch)
+    try:
+        run(args)
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    return {(_module(Path(code.co_filename)), code.co_qualname.split(".")[0]) for code in found}
+
+
+def _module(path: Path) -> str:
+    return ".".join(path.relative_to(Path(PACKAGE).parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_what_a_stage_executes_is_covered(folder, monkeypatch, stage):
+    monkeypatch.chdir(folder)
+    pytest.importorskip(NEEDS.get(stage.split()[0], "numpy"))
+    name, *kind = stage.split()
+    register, run = functions(name)
+    parser = argparse.ArgumentParser(description="")
+    register(parser)
+    words = [*kind, *(word for word in STAGES[stage].split(" ") if word)]
+    args = parser.parse_args(words)
+    args.threads, args.log = 1, None
+    found = executed(run, args)
+    covered = {("bove.cli.figures", "run_figures"), *reached(code(stage))}
+    lambdas = {key for key in found if key[1].startswith("<")}
+    assert len(found) > 3 and not found - lambdas - covered
+    assert {module for module, _ in lambdas} <= {module for module, _ in covered}

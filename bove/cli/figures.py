@@ -77,7 +77,7 @@ def register_figures(parser: argparse.ArgumentParser) -> None:
 
 def run_figures(args: argparse.Namespace) -> None:
     """Draw one kind of figure."""
-    globals()[f"run_figures_{args.kind}"](args)
+    RUN[args.kind](args)
 
 
 # --- bove figures results
@@ -273,3 +273,12 @@ def run_figures_relations(args: argparse.Namespace) -> None:
         table.writerow([name, repr(float(np.linalg.norm(values))), repr(effective_rank(values)), *counts])
     drawn = plots.figure_files("relations", plots.draw_spectra, spectra)
     write_files(args.output, {"relations.csv": stream.getvalue(), **drawn})
+
+
+RUN = {
+    "results": run_figures_results,
+    "scores": run_figures_scores,
+    "iterations": run_figures_iterations,
+    "relations": run_figures_relations,
+    "tokens": run_figures_tokens,
+}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bove import __version__
+from bove._version import __version__
 from bove.bags import BOVE, PROPERTIES_ONLY, WORD_VECTORS
 from bove.bags.shards import REPORT, Layout, ShardWriter, gather, gather_reports, read_shard
 from bove.bags.store import Bags, BagWriter

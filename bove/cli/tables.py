@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bove import __version__
+from bove._version import __version__
 from bove.bags import BOVE
 from bove.cli.common import (
     add_development_argument,
