@@ -88,7 +88,7 @@ def _draw_points(axes: Axes, cloud: Cloud) -> list[np.ndarray]:
 
 
 def _write_words(axes: Axes, cloud: Cloud, places: Sequence[np.ndarray], renderer) -> None:
-    """Put each word at the first offset where it covers the fewest other words and points."""
+    """Put each word where there is room, with a line to its point if that is not beside it."""
     frame, scale = axes.get_window_extent(renderer), renderer.points_to_pixels(1)
     pixels = [axes.transData.transform(side.reshape(-1, 2)) for side in places]
     taken = [Bbox([at - 4 * scale, at + 4 * scale]) for side in pixels for at in side]
@@ -97,23 +97,29 @@ def _write_words(axes: Axes, cloud: Cloud, places: Sequence[np.ndarray], rendere
             word.replace("$", r"\$"), place, OFFSETS[0], textcoords="offset points", fontsize=8, color=colour,
             va="center", annotation_clip=False,
         )  # fmt: skip
-        best = min(OFFSETS, key=lambda offset, text=text: _cost(_box(text, offset, renderer), taken, frame))
+        best = _offset(text, taken, frame, renderer)
         taken.append(_box(text, best, renderer))
         if best not in AROUND:
             line = {"arrowstyle": "-", "color": plots.GREY, "linewidth": 0.4}
             axes.annotate("", place, best, textcoords="offset points", arrowprops=line)
 
 
+def _offset(text, taken: Sequence[Bbox], frame: Bbox, renderer) -> tuple[float, float]:
+    """The first offset where a word covers no other one and no point, or else the fewest."""
+    costs = {}
+    for offset in OFFSETS:
+        box = _box(text, offset, renderer)
+        inside = frame.contains(*box.min) and frame.contains(*box.max)
+        costs[offset] = box.count_overlaps(taken) + (0 if inside else 100)
+        if not costs[offset]:
+            return offset
+    return min(costs, key=costs.__getitem__)
+
+
 def _box(text, offset: tuple[float, float], renderer) -> Bbox:
     """Where a word is, once it is moved to an offset from its point."""
     text.set(position=offset, ha=("center", "left", "right")[int(np.sign(offset[0]))])
     return text.get_window_extent(renderer)
-
-
-def _cost(box: Bbox, taken: Sequence[Bbox], frame: Bbox) -> int:
-    """How many words and points a word covers; to leave the panel costs more."""
-    inside = frame.contains(*box.min) and frame.contains(*box.max)
-    return box.count_overlaps(taken) + (0 if inside else 100)
 
 
 def _once(words, places, pixels, near: float) -> list[list]:
