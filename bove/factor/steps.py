@@ -75,7 +75,7 @@ class RStep:
         B: [d, r, r] right-hand sides Σ e_i e_jᵀ.
         AR: [d, r, r] Σ_s G_s R_k G_s (without the ridge), for the objective.
         iterations: of the solver.
-        residual: largest ||B_k − A(R_k)|| / ||B_k|| over the relations.
+        residual: largest ‖B_k − A(R_k)‖ / ‖B_k‖ over the relations.
     """
 
     R: np.ndarray
@@ -256,6 +256,7 @@ class EStep:
         Raises:
             BoveError: an A_s that is not positive definite.
         """
+        # B_s = W_sᵀP + alpha Σ_k (X_sk E_s R_kᵀ + X_skᵀ E_s R_k)
         out = batch.W @ self.P
         if not self.related:
             self._solve(self.C.copy(), out)
@@ -268,6 +269,7 @@ class EStep:
             sides = self.sides[:, 2 * r * part.start : 2 * r * part.stop]
             H = np.matmul(E, sides, out=self.space.array(len(E), sides.shape[1], dtype=E.dtype))
             out += self.root * (batch.incidence(part) @ H.reshape(-1, r))
+        # A_s = PᵀP + lambda_E I + alpha Σ_k (R_k G_s R_kᵀ + R_kᵀ G_s R_k)
         for s in range(0, len(E), n):
             if n > r:
                 A = self._from_gram(E[s : s + n])
@@ -279,7 +281,7 @@ class EStep:
         return out
 
     def _from_gram(self, E):
-        """alpha Σ_k R_k G R_kᵀ + R_kᵀ G R_k, cheaper so when the graph has more tokens than the rank."""
+        """alpha Σ_k (R_k G R_kᵀ + R_kᵀ G R_k), cheaper so when the graph has more tokens than the rank."""
         G = self.alpha * (E.T @ E)
         return sum(R_k @ (G @ R_k.T) + R_k.T @ (G @ R_k) for R_k in self.R)
 
