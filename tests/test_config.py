@@ -8,7 +8,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bove.config.load import load, load_schema, resolve, store, summary
+from bove.bags import SYSTEMS
+from bove.config.load import defaults, load, load_schema, resolve, store, summary
 from bove.config.variants import variants
 from bove.errors import BoveError
 
@@ -85,6 +86,8 @@ def test_what_is_left_out_has_the_schema_s_default(read):
             assert value == schema["default"], path
             seen += 1
     assert seen > 30
+    assert tuple(config["systems"]) == SYSTEMS
+    assert all(config[section] == values for section, values in defaults().items() if section != "treebank")
 
 
 @pytest.mark.parametrize("name", ["2024_01", "010", "no", "1e3", "0x10", "2024-01-05", "null_run", "1.50"])
@@ -111,30 +114,18 @@ def test_one_number_is_one_value_however_it_is_written(read, text):
     assert repr(config["vocabulary"]["min_relations"]) == "1000"
 
 
-@pytest.mark.parametrize("trainer", ["als", "sgd"])
-@pytest.mark.parametrize("penalty", ["l2", "l1", "nuclear", "nuclear-shrink"])
-def test_both_trainers_take_every_penalty(read, trainer, penalty):
-    model = read(SMALL, f"model: {{trainer: {trainer}, penalty_R: {penalty}}}")["model"]
-    assert (model["trainer"], model["penalty_R"]) == (trainer, penalty)
-
-
 def test_the_order_of_keys_makes_no_difference(read):
-    text = (
-        SMALL + "  b: {label: B, task: entailment, subsets: {x: {input: x}, y: {input: y}}}\nmodel: {rank: 5}"
-    )
-    given = yaml.safe_load(text)
+    text = "  b: {label: B, task: entailment, subsets: {x: {input: x}, y: {input: y}}}\nmodel: {rank: 5}"
+    given = yaml.safe_load(SMALL + text)
     turned = {key: given[key] for key in reversed(given)}
     turned["datasets"] = {key: given["datasets"][key] for key in reversed(given["datasets"])}
-    first, second = read(text), read(yaml.safe_dump(turned, sort_keys=False))
+    first, second = read(SMALL + text), read(yaml.safe_dump(turned, sort_keys=False))
     assert yaml.safe_dump(first, sort_keys=False) == yaml.safe_dump(second, sort_keys=False)
 
 
 def test_later_files_and_assignments_win_key_by_key(read):
-    config = read(
-        SMALL + "model: {rank: 5, alpha: 2}",
-        "model: {alpha: 3}",
-        assignments=["model={lambda_E: 7}", "seed=9"],
-    )
+    assigned = ["model={lambda_E: 7}", "seed=9"]
+    config = read(SMALL + "model: {rank: 5, alpha: 2}", "model: {alpha: 3}", assignments=assigned)
     model = config["model"]
     assert (model["rank"], model["alpha"], model["lambda_E"], config["seed"]) == (5, 3.0, 7.0, 9)
 
@@ -190,7 +181,6 @@ def test_where_the_schema_leaves_it_open_a_number_is_what_would_be_written_so(re
         ("model: {penalty_P: nuclear}", "model.penalty_P: 'nuclear' is not allowed; allowed: l2, l1"),
         ("seed: -1", "seed: -1 is not allowed; allowed: at least 0"),
         ("seed: 2024-13-45", "seed: '2024-13-45' has the wrong type; allowed: integer"),
-        ("seed: 2024-01-05 25:00:00", "seed: '2024-01-05 25:00:00' has the wrong type"),
         ("seed: 1" + "0" * 5000, "seed: '1000"),
         ("model: {alpha: 1" + "0" * 400 + "}", "model.alpha: '1000"),
         ("seed: 1:30", "seed: '1:30' has the wrong type; allowed: integer"),
@@ -247,10 +237,7 @@ def test_a_stored_configuration_reads_back_the_same_and_is_not_written_twice(rea
     [
         ("a: [", "0.yaml, line 1: not valid YAML (expected the node content"),
         ("just text", "0.yaml: holds 'just text'; write keys and values"),
-        (
-            "seed: 1\nseed: 2",
-            "0.yaml, line 2: key 'seed' is repeated in its section, first in line 1; keep one",
-        ),
+        ("seed: 1\nseed: 2", "0.yaml, line 2: key 'seed' is repeated in its section, first in line 1"),
         ("model: {rank: 1, rank: 2}", "0.yaml, line 1: key 'rank' is repeated"),
         ("a: &a [*a]", "0.yaml: nested too deeply, or a part that holds itself"),
         ("a: " + "[" * 3000 + "]" * 3000, "0.yaml: nested too deeply"),
@@ -278,9 +265,12 @@ def test_a_malformed_file_is_named(tmp_path, text, message):
 
 
 @pytest.mark.parametrize("name", ["config", "open", "paper"])
-def test_the_configurations_that_come_along_are_valid(name):
-    config = resolve(load([ROOT / "config" / f"{name}.yaml"]))
+def test_the_configurations_that_come_along_are_valid_and_the_ablations_go_with_each(name):
+    files = [ROOT / "config" / f"{file}.yaml" for file in (name, "ablations")]
+    config = resolve(load(files[:1]))
     assert f"rank {config['model']['rank']}" in summary(config)
+    got = [variant.name for variant in variants(resolve(load(files)))]
+    assert got[:3] == ["", "bove-sgd", "adjacency-only"]
 
 
 def test_the_summary_names_what_is_tried_and_compared(read):
@@ -289,13 +279,6 @@ def test_the_summary_names_what_is_tried_and_compared(read):
     text = "compare: {a: {model: {alpha: 1}}}\nablations: {b: {model: {alpha: 1}}, c: {}}"
     assert summary(read(SMALL, text)).endswith("; seed 1; compare: a; ablations: b, c.")
     assert summary(read(SMALL)).endswith("; seed 1.")
-
-
-@pytest.mark.parametrize("name", ["config", "open", "paper"])
-def test_the_ablations_go_with_each_of_them(name):
-    files = [ROOT / "config" / f"{name}.yaml", ROOT / "config" / "ablations.yaml"]
-    got = variants(resolve(load(files)))
-    assert [variant.name for variant in got][:3] == ["", "bove-sgd", "adjacency-only"]
 
 
 @settings(deadline=None)

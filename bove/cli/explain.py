@@ -153,7 +153,7 @@ def run_neighbours(args: argparse.Namespace) -> None:
     places = neighbours.find_places(args.word, sentence.forms)
     if not places:
         raise BoveError(f"{args.word!r} is not in the sentence; its words are: {' '.join(sentence.forms)}")
-    graphs, cache = Path(args.graphs or run.training_graphs()), Path(args.cache) if args.cache else None
+    graphs, cache = Path(args.graphs or run.file("graphs")), Path(args.cache) if args.cache else None
     if cache is None and run is not None and not (args.model or args.graphs):
         cache = run.path / run.variant.folder / "neighbours" / "train.safetensors"
     corpus = load_graphs(graphs)

@@ -23,13 +23,13 @@ from bove.errors import BoveError, similar
 MAY_CHANGE = ("vocabulary", "vectors", "model", "inference", "scoring")
 _KINDS = ("select", "compare", "ablations", "seeds")
 _NEVER_CHOSEN = ("rank", "pretrained")
-# Where each kind of file lies below the folder of its stage.
+# What `Run.file` gives: the stage whose folder has it, and where it lies there.
 _FILES = {
-    "vocabulary": "vocabulary.json",
-    "vectors": "vectors.safetensors",
-    "model": "model/model.safetensors",
+    "vocabulary": ("vocabulary", "vocabulary.json"),
+    "graphs": ("vocabulary", "graphs/train.safetensors"),
+    "vectors": ("vectors", "vectors.safetensors"),
+    "model": ("model", "model/model.safetensors"),
 }
-_TRAIN_GRAPHS = "graphs/train.safetensors"
 
 
 # Candidates of `select`
@@ -207,21 +207,16 @@ def used_sources(found: Sequence[Variant]) -> dict[str, dict]:
 
 def _check_names(config: dict, selects: bool) -> None:
     """See that names differ from those beside them in a table, and that the run's own model is scored."""
-    for name in config["compare"]:
-        if name in SYSTEMS:
-            raise BoveError(
-                f"configuration: compare.{name}: a system has this name; choose another than "
-                f"{', '.join(SYSTEMS)}"
-            )
-    for name in config["bags"]:
-        if name in SYSTEMS or name in config["compare"]:
-            raise BoveError(
-                f"configuration: bags.{name}: a system or an entry of compare has this name; choose another"
-            )
-    if config["run"] in config["ablations"]:
-        raise BoveError(
-            f"configuration: ablations.{config['run']}: the run itself has this name; choose another"
-        )
+    for kind, taken in (
+        ("compare", SYSTEMS),
+        ("bags", (*SYSTEMS, *config["compare"])),
+        ("ablations", (config["run"],)),
+    ):
+        for name in config[kind]:
+            if name in taken:
+                raise BoveError(
+                    f"configuration: {kind}.{name}: this name is taken; choose none of {', '.join(taken)}"
+                )
     given = ["select"] if selects else [kind for kind in _KINDS[1:] if config[kind]]
     if given and BOVE not in config["systems"]:
         raise BoveError(
@@ -349,21 +344,17 @@ class Run:
         """The configuration of the variant, defaults filled in."""
         return self.variant.config
 
-    def file(self, stage: str) -> Path:
-        """The variant's vocabulary, vectors or model.
+    def file(self, name: str) -> Path:
+        """The variant's vocabulary, vectors or model, or the treebank's graphs.
 
         Raises:
             BoveError: it has not been made yet.
         """
-        return self._made(self.homes.folder(stage, self.variant.folder) + _FILES[stage])
-
-    def training_graphs(self) -> Path:
-        """The graphs of the treebank.
-
-        Raises:
-            BoveError: as in `file`.
-        """
-        return self._made(self.homes.folder("vocabulary", self.variant.folder) + _TRAIN_GRAPHS)
+        stage, place = _FILES[name]
+        path = self.path / (self.homes.folder(stage, self.variant.folder) + place)
+        if not path.is_file():
+            raise BoveError(f"{path}: not there, so the run is not finished; finish it with `{self._make()}`")
+        return path
 
     def treebank(self) -> Path:
         """The training part of the treebank.
@@ -399,12 +390,6 @@ class Run:
                 f"with --conllu"
             )
         return files
-
-    def _made(self, file: str) -> Path:
-        path = self.path / file
-        if not path.is_file():
-            raise BoveError(f"{path}: not there, so the run is not finished; finish it with `{self._make()}`")
-        return path
 
     def _make(self, *files: str) -> str:
         """The command that makes the run, or some of its parser's files."""

@@ -237,7 +237,7 @@ def test_names_stay_as_written_and_no_default_key_leaks_into_a_named_configurati
             "configuration: bags.x.stss: no such data set; did you mean sts? allowed: snli, sts",
         ),
         ({"bags": {"x": {"sts": "b"}}}, "configuration: bags.x.sts: b: no such file; correct the path"),
-        ({"bags": {"bove": {"sts": "b"}}}, "configuration: bags.bove: a system or an entry of compare has"),
+        ({"bags": {"bove": {"sts": "b"}}}, "configuration: bags.bove: this name is taken"),
         (
             {"figures": {"pairs": {"stss": ["images-00001"]}}},
             "configuration: figures.pairs.stss: no such data set; did you mean sts? allowed: snli, sts",
