@@ -22,7 +22,7 @@ SHORT = 12  # options of a stage that its usage line lists; of more, those that 
 # What only some stages import → the extra that installs it.
 EXTRAS = {
     "gensim": "vectors", "jinja2": "plots", "markdown_it": "workflow", "matplotlib": "plots", "mpi4py": "mpi",
-    "networkx": "networkx", "pandas": "workflow", "pooch": "workflow", "pygments": "workflow",
+    "networkx": "networkx", "pooch": "workflow", "pygments": "workflow",
     "qdrant_edge": "search", "requests": "workflow", "snakemake": "workflow", "stanza": "parse",
     "torch": "parse",
 }  # fmt: skip
