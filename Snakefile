@@ -3,6 +3,7 @@ include: "workflow/Snakefile"
 
 
 rule default:
+    """Make all that workflow/Snakefile asks for."""
     default_target: True
     input:
         rules.all.input,

@@ -24,7 +24,7 @@ extensions = [
     "generated",
     "mathml",
 ]
-exclude_patterns = ["_ext", "_static"]
+exclude_patterns = ["_ext", "_static", "_upstream"]
 
 # Markdown as forges show it too: $…$ and ```math are formulas, headings can be linked to.
 myst_enable_extensions = ["dollarmath"]

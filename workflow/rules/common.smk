@@ -1,4 +1,4 @@
-# The configuration, and what several rules need from it.
+# The configuration, what several rules need from it, and what all rules have in common.
 import json
 import os
 import re
@@ -7,7 +7,10 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
+import snakemake
 from snakemake.iocontainers import Wildcards
+from snakemake.persistence import PersistenceBase
+from snakemake.settings.types import ExecMode
 from snakemake_interface_executor_plugins.settings import DeploymentMethod
 
 ROOT = Path(workflow.current_basedir).parent.parent
@@ -19,13 +22,7 @@ from bove.cli.cache import cache_folder
 from bove.cli.stages import code
 from bove.config import sources
 from bove.config.load import load, resolve, store, summary
-from bove.config.variants import (
-    Homes,
-    check_sources,
-    development,
-    used_sources,
-    variants,
-)
+from bove.config.variants import Homes, check_sources, development, used_sources, variants
 from bove.errors import BoveError
 from bove.fingerprint import fingerprint
 
@@ -40,9 +37,7 @@ def configuration():
     """The resolved configuration and its variants; what is wrong is one line on stderr and exit code 2."""
     files = workflow.config_settings.configfiles or [ROOT / "config" / "config.yaml"]
     try:
-        resolved = resolve(
-            load(files, workflow.config_settings.config_args or ())
-        )
+        resolved = resolve(load(files, workflow.config_settings.config_args or ()))
         found = variants(resolved)
         check_sources(found)
     except BoveError as e:
@@ -72,8 +67,8 @@ wildcard_constraints:
     shards="[0-9]+",
 
 
-# Each stage runs from this checkout, under the Python that runs Snakemake or, with --sdm conda, its own one.
-# What BOVE_LAUNCHER has, such as mpiexec -n 4, starts it.
+# Each stage runs from this checkout, under the Python that runs Snakemake or, with --sdm conda, that of its
+# environment. What BOVE_LAUNCHER has, such as mpiexec -n 4, starts it.
 CONDA = DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method
 shell.prefix(
     "set -euo pipefail; bove() {{ ${{BOVE_LAUNCHER-}} env PYTHONPATH=%s${{PYTHONPATH:+:$PYTHONPATH}}"
@@ -85,22 +80,28 @@ shell.prefix(
 )
 
 
-def code_of(stage):
-    """A hash of what a stage runs, whose change is a reason to run it again."""
-    return fingerprint(code(stage))
+def complete(job):
+    """Give a rule of a stage what all of them have in common; what it states itself stays.
 
-
-def versions(*packages):
-    """Versions of packages, whose change is a reason to run again; an environment of Snakemake's own is watched by it."""
-    return "" if CONDA else " ".join(f"{name}={installed(name)}" for name in packages)
-
-
-def installed(package):
-    """The version of a package, or what stands for none."""
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "none"
+    Log and benchmark are named after the rule and its wildcards, `<variant><rule>/<wildcards>`. A change of the
+    code that the stage runs is a reason to run it again. Memory and time are those of a small job.
+    """
+    if job.shellcmd is None:
+        return
+    parts = [f"{{{name}}}" for name in ("bags", "system", "dataset") if name in job.wildcard_names]
+    parts += ["{shard}-of-{shards}"] if "shard" in job.wildcard_names else []
+    name = ("{variant}" if "variant" in job.wildcard_names else "") + "/".join([job.name, *parts])
+    job.log_modifier = job.benchmark_modifier = job.output_modifier
+    job.set_log(f"{RUN}/logs/{name}.log")
+    job.benchmark = f"{RUN}/benchmarks/{name}.tsv"
+    job.conda_env = ENVIRONMENT
+    stage = re.search(r"\bbove (figures [a-z]+|[a-z-]+)", job.shellcmd)[1]
+    job.set_params(code=fingerprint(code(stage)))
+    stated = job.ruleinfo.resources[1] if job.ruleinfo.resources else {}
+    stated |= workflow.resource_settings.overwrite_resources.get(job.name, {})
+    for resource, need in (("mem_mb", needs(1000)), ("runtime", needs(10))):
+        if resource not in stated:
+            job.resources[resource] = need
 
 
 def needs(least, each=0, *names, divided=False):
@@ -108,8 +109,8 @@ def needs(least, each=0, *names, divided=False):
 
     What is `divided` is a shard's share of that.
 
-    Megabytes of memory and minutes are well above what was measured on English-EWT at rank 300, and grow so that a
-    treebank of a million tokens and SNLI have enough.
+    Megabytes of memory and minutes are well above what was measured on English-EWT at rank 300, and grow so
+    that a treebank of a million tokens and SNLI have enough.
     """
 
     def resource(wildcards, input, attempt):
@@ -119,6 +120,19 @@ def needs(least, each=0, *names, divided=False):
         return round((least + each * size) * 2 ** (attempt - 1))
 
     return resource
+
+
+def versions(*packages):
+    """Versions of packages, whose change is a reason to run again; Snakemake itself watches its environments."""
+    return "" if CONDA else " ".join(f"{name}={installed(name)}" for name in packages)
+
+
+def installed(package):
+    """The version of a package, or `none`."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "none"
 
 
 # What starts the processes of a training; none where there is one.
@@ -147,35 +161,31 @@ def settings(wildcards, section):
     return SETTINGS[wildcards.variant][section]
 
 
-def made(stage, file):
-    """A function from a rule's wildcards to a file that an earlier stage made for its variant."""
-    return lambda wildcards: (
-        f"{RUN}/{HOMES.folder(stage, wildcards.variant)}{file.format(**wildcards)}"
-    )
-
-
 def of_kind(kind):
     """The variants of a kind."""
     return [variant for variant in VARIANTS if variant.kind == kind]
 
 
+def files(start, *endings):
+    """Files of the run that begin alike."""
+    return [f"{RUN}/{start}{ending}" for ending in endings]
+
+
+def each_dataset(start, ending):
+    """A file of each data set."""
+    return files(start, *(f"{name}{ending}" for name in CONFIG["datasets"]))
+
+
 def left_over(*folders):
     """Files of these folders that no rule makes under the present configuration, and so an earlier one made."""
     made = [file for rule in workflow.rules for file in rule.output]
-    found = [
-        str(path) for name in folders for path in sorted(Path(RUN, name).glob("[!.]*"))
-    ]
+    found = [str(path) for name in folders for path in sorted(Path(RUN, name).glob("[!.]*"))]
     return [path for path in found if not any(file.match(path) for file in made)]
 
 
 def folder(wildcards, output):
     """The folder that holds all files of a rule."""
     return os.path.commonpath([os.path.dirname(path) for path in output])
-
-
-def only(wildcards, output):
-    """The one file of a rule."""
-    return output[0]
 
 
 def flags(section, *names, but=()):
@@ -185,115 +195,130 @@ def flags(section, *names, but=()):
     """
     words = []
     for name in names or (key for key in section if key not in but):
-        value, flag = section[name], name.replace("_", "-")
+        value = section[name]
         if isinstance(value, bool):
-            words.append(f"--{flag}" if value else f"--no-{flag}")
+            words.append(f"--{'' if value else 'no-'}{name.replace('_', '-')}")
         elif value is not None:
-            listed = value if isinstance(value, list) else [value]
-            words += [f"--{flag}", *(shlex.quote(str(item)) for item in listed)]
+            items = value if isinstance(value, list) else [value]
+            words.append(file_flags({name: [str(item) for item in items]}))
     return " ".join(words)
+
+
+def file_flags(named):
+    """Command-line flags of files, or of other words, by what they are: tagger=x gives --tagger x."""
+    words = {f"--{name.replace('_', '-')}": listed(files) for name, files in named.items()}
+    return " ".join(shlex.join([flag, *files]) for flag, files in words.items() if files)
+
+
+def input_flags(wildcards, input):
+    """Command-line flags that name all files that a rule reads."""
+    return file_flags(dict(input.items()))
+
+
+def named_flags(flag, found):
+    """Command-line flags that name lists of files: --flag NAME FILE…, for each of them."""
+    return " ".join(file_flags({flag: [name, *paths]}) for name, paths in found)
 
 
 def fetch_flags(name, source):
     """Command-line flags of a download."""
     words = ["--name", name, "--url", source["url"]]
-    words += [
-        word
-        for key in ("sha256", "md5")
-        if key in source
-        for word in (f"--{key}", source[key])
-    ]
-    words += [
-        word for member in source.get("members", ()) for word in ("--member", member)
-    ]
+    words += [word for key in ("sha256", "md5") if key in source for word in (f"--{key}", source[key])]
+    words += [word for member in source.get("members", ()) for word in ("--member", member)]
     return shlex.join(words)
+
+
+def only(wildcards, output):
+    """The one file of a rule."""
+    return output[0]
 
 
 def stanza_options(options):
     """Command-line flags for Stanza options, in the order of their names."""
-    return " ".join(
-        shlex.quote(f"--option={key}={value}") for key, value in options.items()
-    )
+    return " ".join(shlex.quote(f"--option={key}={value}") for key, value in options.items())
 
 
-def dataset_files(name):
+def dataset_files(wildcards):
     """Every file of a data set: the pairs of each subset, and its gold where that has a file of its own."""
-    subsets = CONFIG["datasets"][name]["subsets"].values()
-    return [
-        located(subset[key])
-        for subset in subsets
-        for key in sources.PAIR_FILES
-        if key in subset
-    ]
+    subsets = CONFIG["datasets"][wildcards.dataset]["subsets"].values()
+    return [located(subset[key]) for subset in subsets for key in sources.PAIR_FILES if key in subset]
 
 
-def dataset_record(name):
-    """What `bove pairs --dataset-file` reads: a data set's layout and the files of its subsets, as one line of JSON."""
-    dataset = CONFIG["datasets"][name]
+def dataset_record(wildcards):
+    """What `bove pairs --dataset-file` reads: a data set's layout and its subsets' files, as a line of JSON."""
+    dataset = CONFIG["datasets"][wildcards.dataset]
     keys = ("label", "task", "columns", "labels", "separator", "encoding", "header")
     subsets = {
-        subset: entry
-        | {key: located(entry[key]) for key in sources.PAIR_FILES if key in entry}
+        subset: entry | {key: located(entry[key]) for key in sources.PAIR_FILES if key in entry}
         for subset, entry in dataset["subsets"].items()
     }
     layout = {key: dataset[key] for key in keys if key in dataset}
-    return json.dumps({"name": name, **layout, "subsets": subsets})
+    return json.dumps({"name": wildcards.dataset, **layout, "subsets": subsets})
 
 
-def pair_files(name):
-    """The files of a data set that have its pairs."""
-    return [
-        located(subset["input"])
-        for subset in CONFIG["datasets"][name]["subsets"].values()
-    ]
-
-
-def shard_files(folder, count, ending):
-    """The shards of a file."""
-    return [
-        f"{RUN}/{folder}/{number}-of-{count}.{ending}" for number in range(1, count + 1)
-    ]
-
-
-def parser_inputs(tagger, parser):
-    """The two models, and what these need."""
-    section = CONFIG["parser"]
-    further = {
-        name: located(section[name])
-        for name in sources.PARSER_FILES[2:]
-        if section["source"] == "load" and name in section
-    }
-    return {"tagger": tagger, "parser": parser, **further}
-
-
-def parse_inputs(dataset, tagger, parser):
-    """What the trees of a data set come from: the user's own file, or tagger and parser."""
-    own = CONFIG["datasets"][dataset].get("parses")
-    return {"parses": located(own)} if own else parser_inputs(tagger, parser)
-
-
-def parse_flags(wildcards, input):
-    """Command-line flags for either."""
-    return shlex.join(
-        word
-        for name in ("parses", *sources.PARSER_FILES)
-        if name in input.keys()
-        for word in (f"--{name.replace('_', '-')}", input[name])
-    )
+def parse_inputs(wildcards):
+    """The pairs of a data set, and what their trees come from: the user's own file, or tagger and parser."""
+    own = CONFIG["datasets"][wildcards.dataset].get("parses")
+    models = {"parses": located(own)} if own else MODELS
+    return {"pairs": f"{RUN}/pairs/{wildcards.dataset}.jsonl", **models}
 
 
 def limit_flags(wildcards):
     """Command-line flags for the longest sentence; a function of the input is not watched for changes, this is."""
-    return (
-        ""
-        if CONFIG["datasets"][wildcards.dataset].get("parses")
-        else flags(CONFIG["parser"], "max_tokens")
+    return flags(PARSER, "max_tokens") if wildcards.dataset in PARSED else ""
+
+
+def reported(path, category, what, caption=None):
+    """A file that the report shows, with the caption of its own name, or another one.
+
+    What it is, is text or a function of the wildcards.
+    """
+    return report(
+        path,
+        caption=f"../report/{caption or Path(path).stem}.rst",
+        category=CATEGORIES[category],
+        labels=(lambda wildcards: {"what": what(wildcards)}) if callable(what) else {"what": what},
     )
 
 
-def development_flags():
-    """Command-line flags that name the data sets on which settings are chosen."""
-    names = [
-        name for name, dataset in CONFIG["datasets"].items() if dataset["development"]
-    ]
-    return shlex.join(["--development", *names]) if names else ""
+def with_figure(paths, category, what):
+    """Files of which the report shows the figure."""
+    return [reported(path, category, what) if path.endswith("svg") else path for path in paths]
+
+
+def label_of(dataset):
+    """A data set's name in print, with its own name where another one has the same label."""
+    label = CONFIG["datasets"][dataset]["label"]
+    labels = [other["label"] for other in CONFIG["datasets"].values()]
+    return label if labels.count(label) == 1 else f"{label} ({dataset})"
+
+
+TREEBANK = flags(CONFIG["treebank"], "columns", "encoding")
+STRICT = "--strict" if CONFIG["treebank"]["strict"] else ""
+DEVELOPMENT = file_flags(
+    {"development": [name for name, dataset in CONFIG["datasets"].items() if dataset["development"]]}
+)
+
+
+# A job that another process has submitted, as to a cluster, keeps the record of its files itself.
+#
+# Snakemake's record says what a file was made from. The process that submits a job writes it when the job has
+# ended, but the job itself removes the mark that its files are incomplete. So, if Snakemake is killed and its jobs
+# go on, their files keep the record of an earlier run, and count as up to date with the settings of that one. Seen
+# in Snakemake 9.27; docs/_upstream/snakemake-record.md reports it, with the steps that show it.
+def recording(finished):
+    """What Snakemake does with the record of a job that has ended, as done by the process that submits."""
+
+    async def finish(persistence, job):
+        settings = workflow.workflow_settings
+        mode, settings.exec_mode = settings.exec_mode, ExecMode.DEFAULT
+        try:
+            await finished(persistence, job)
+        finally:
+            settings.exec_mode = mode
+
+    return finish
+
+
+if not workflow.is_main_process and snakemake.__version__.startswith("9."):
+    PersistenceBase.finished = recording(PersistenceBase.finished)

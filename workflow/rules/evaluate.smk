@@ -1,214 +1,83 @@
 # From bags to the result tables.
-TABLES = [f"{RUN}/tables/{name}.csv" for name in ("scores", "differences")]
-TABLES += [
-    f"{RUN}/tables/{name}.{ending}"
-    for name in ("sts", "snli")
-    for ending in ("md", "tex")
-]
-TRAINING = [
-    f"{RUN}/training/training.{ending}" for ending in ("csv", "md", "svg", "png")
-]
-ABLATIONS = [
-    f"{RUN}/tables/ablations.{ending}" for ending in ("csv", "md", "svg", "png")
-]
-
-SEEDS = [f"{RUN}/tables/seeds.{ending}" for ending in ("csv", "md")]
-CONTAMINATION = [f"{RUN}/tables/contamination.{ending}" for ending in ("csv", "md")]
-CONTAMINATION_NOTES = f"{RUN}/notes/contamination.json"
-SEED_NOTES = f"{RUN}/notes/seeds.json"
+TABLES = files("tables/", "scores.csv", "differences.csv", "sts.md", "sts.tex", "snli.md", "snli.tex")
+CONTAMINATION = files("tables/contamination", ".csv", ".md")
+SEEDS = files("tables/seeds", ".csv", ".md") if of_kind("seeds") else []
+# What is said below the result tables.
+NOTES = files("notes/", "contamination.json", *(["seeds.json"] if SEEDS else []))
 
 
 rule score:
+    """Score the pairs of a data set by the bags of every system."""
     input:
         bags=lambda wildcards: list(bags_of(wildcards).values()),
         pairs=f"{RUN}/pairs/{{dataset}}.jsonl",
     output:
         scores=f"{RUN}/{{variant}}scores/{{dataset}}.parquet",
-    log:
-        f"{RUN}/logs/{{variant}}score/{{dataset}}.log",
-    benchmark:
-        f"{RUN}/benchmarks/{{variant}}score/{{dataset}}.tsv"
-    conda:
-        ENVIRONMENT
-    threads: 1
     resources:
         mem_mb=needs(1500, 3, "bags"),
         runtime=needs(30, 0.1, "bags"),
     params:
-        bags=lambda wildcards: shlex.join(
-            f"{name}={file}" for name, file in bags_of(wildcards).items()
-        ),
-        code=code_of("score"),
+        bags=lambda wildcards: shlex.join(f"{name}={file}" for name, file in bags_of(wildcards).items()),
     shell:
         "bove score --pairs {input.pairs:q} --bags {params.bags} --output {output.scores:q} --log {log:q}"
 
 
 rule tables:
+    """Write the result tables: metrics, intervals and differences between systems."""
     input:
-        scores=expand(f"{RUN}/scores/{{dataset}}.parquet", dataset=CONFIG["datasets"]),
-        notes=[CONTAMINATION_NOTES, *([SEED_NOTES] if of_kind("seeds") else [])],
+        scores=scores_of(""),
+        notes=NOTES,
     output:
         TABLES,
-    log:
-        f"{RUN}/logs/tables.log",
-    benchmark:
-        f"{RUN}/benchmarks/tables.tsv"
-    conda:
-        ENVIRONMENT
-    threads: 1
-    resources:
-        mem_mb=needs(1000),
-        runtime=needs(10),
     params:
         folder=folder,
-        development=development_flags(),
-        statistics=flags(CONFIG["statistics"], "resamples", "confidence"),
+        development=DEVELOPMENT,
+        statistics=flags(CONFIG["statistics"]),
         seed=CONFIG["seed"],
-        code=code_of("tables"),
     shell:
         "bove tables --scores {input.scores:q} {params.statistics} --seed {params.seed} {params.development}"
         " --notes {input.notes:q} --output {params.folder:q} --log {log:q}"
 
 
 rule contamination:
+    """Find pairs of development sets that are in other sets too, and treebank sentences among the pairs."""
     input:
-        pairs=expand(f"{RUN}/pairs/{{dataset}}.jsonl", dataset=CONFIG["datasets"]),
+        pairs=each_dataset("pairs/", ".jsonl"),
         treebank=located(CONFIG["treebank"]["train"]),
     output:
         tables=CONTAMINATION,
-        notes=CONTAMINATION_NOTES,
-    log:
-        f"{RUN}/logs/contamination.log",
-    benchmark:
-        f"{RUN}/benchmarks/contamination.tsv"
-    conda:
-        ENVIRONMENT
-    threads: 1
-    resources:
-        mem_mb=needs(1000),
-        runtime=needs(10),
+        notes=NOTES[0],
     params:
-        columns=CONFIG["treebank"]["columns"],
-        encoding=CONFIG["treebank"]["encoding"],
-        development=development_flags(),
+        treebank=TREEBANK,
+        development=DEVELOPMENT,
         folder=lambda wildcards, output: os.path.dirname(output.tables[0]),
-        code=code_of("contamination"),
     shell:
         "bove contamination --pairs {input.pairs:q} {params.development} --treebank {input.treebank:q}"
-        " --columns {params.columns} --encoding {params.encoding:q} --output {params.folder:q}"
-        " --table-notes {output.notes:q} --log {log:q}"
+        " {params.treebank} --output {params.folder:q} --table-notes {output.notes:q} --log {log:q}"
 
 
-if of_kind("ablations"):
-
-    rule ablations:
-        input:
-            scores_of(""),
-            [scores_of(variant.folder) for variant in of_kind("ablations")],
-        output:
-            [
-                reported(path, "ablations", "Figure") if path.endswith("svg") else path
-                for path in ABLATIONS
-            ],
-        log:
-            f"{RUN}/logs/ablations.log",
-        benchmark:
-            f"{RUN}/benchmarks/ablations.tsv"
-        conda:
-            ENVIRONMENT
-        threads: 1
-        resources:
-            mem_mb=needs(2000),
-            runtime=needs(10),
-        params:
-            scores=" ".join(
-                shlex.join(["--scores", name, *scores_of(folder)])
-                for name, folder in [
-                    (CONFIG["run"], ""),
-                    *(
-                        (variant.name, variant.folder)
-                        for variant in of_kind("ablations")
-                    ),
-                ]
-            ),
-            base=shlex.quote(CONFIG["run"]),
-            folder=folder,
-            development=development_flags(),
-            code=code_of("ablations"),
-        shell:
-            "bove ablations {params.scores} --base {params.base} {params.development}"
-            " --output {params.folder:q} --log {log:q}"
-
-
-if of_kind("seeds"):
+if SEEDS:
 
     rule seeds:
+        """Show mean and spread of the results over several seeds of the model."""
         input:
-            scores_of(""),
-            [scores_of(variant.folder) for variant in of_kind("seeds")],
+            compared_scores("seeds"),
         output:
             tables=SEEDS,
-            notes=SEED_NOTES,
-        log:
-            f"{RUN}/logs/seeds.log",
-        benchmark:
-            f"{RUN}/benchmarks/seeds.tsv"
-        conda:
-            ENVIRONMENT
-        threads: 1
-        resources:
-            mem_mb=needs(1000),
-            runtime=needs(10),
+            notes=NOTES[1],
         params:
-            scores=" ".join(
-                shlex.join(["--scores", str(seed), *scores_of(folder)])
-                for seed, folder in sorted(
-                    (variant.config["seed"], variant.folder)
-                    for variant in VARIANTS
-                    if variant.kind in ("", "seeds")
-                )
+            scores=named_flags(
+                "scores",
+                [
+                    (str(variant.config["seed"]), scores_of(variant.folder))
+                    for variant in sorted(
+                        of_kind("") + of_kind("seeds"), key=lambda each: each.config["seed"]
+                    )
+                ],
             ),
             base=CONFIG["seed"],
-            folder=f"{RUN}/tables",
-            development=development_flags(),
-            code=code_of("seeds"),
+            folder=lambda wildcards, output: os.path.dirname(output.tables[0]),
+            development=DEVELOPMENT,
         shell:
             "bove seeds {params.scores} --base {params.base} {params.development} --output {params.folder:q}"
             " --table-notes {output.notes:q} --log {log:q}"
-
-
-rule training:
-    input:
-        training_files(""),
-        [training_files(variant.folder) for variant in of_kind("compare")],
-    output:
-        [
-            (
-                reported(path, "training", "L over time and by term")
-                if path.endswith("svg")
-                else path
-            )
-            for path in TRAINING
-        ],
-    log:
-        f"{RUN}/logs/training.log",
-    benchmark:
-        f"{RUN}/benchmarks/training.tsv"
-    conda:
-        ENVIRONMENT
-    threads: 1
-    resources:
-        mem_mb=needs(1000),
-        runtime=needs(10),
-    params:
-        runs=" ".join(
-            shlex.join(["--run", name, *training_files(folder)])
-            for name, folder in [
-                ("bove", ""),
-                *((variant.name, variant.folder) for variant in of_kind("compare")),
-            ]
-        ),
-        folder=folder,
-        code=code_of("training"),
-    shell:
-        "bove training {params.runs} --output {params.folder:q} --log {log:q}"

@@ -1,229 +1,156 @@
-# The tagger and the parser, and the data sets' sentences as trees. None of it needs the vocabulary.
+# The data sets' pairs, the tagger and the parser, and the sentences as trees. None of it needs the vocabulary.
 PARSER = CONFIG["parser"]
-PARSED = [
-    name for name, dataset in CONFIG["datasets"].items() if not dataset.get("parses")
-]
+PARSED = [name for name, dataset in CONFIG["datasets"].items() if not dataset.get("parses")]
 # What is not parsed at once. Own trees are: they are only taken over.
 PARSE_SHARDS = {
-    name: SHARD_COUNTS.number(
-        f"parses/{name}",
-        "conllu.gz",
-        PARSER["shards"],
-        SENTENCES["parsing"],
-        pair_files(name),
-    )
-    for name in PARSED
+    name: shard_count(f"parses/{name}", "conllu.gz", PARSER["shards"], "parsing", name) for name in PARSED
 }
 SHARDED = [name for name, count in PARSE_SHARDS.items() if count > 1]
+STANZA = versions("stanza", "torch")
+# Tagger and parser, and what loaded ones need.
+MODELS = {name: f"{RUN}/parser/{name}.pt" for name in ("tagger", "parser")}
+if PARSER["source"] == "load":
+    MODELS = {name: located(PARSER[name]) for name in sources.PARSER_FILES if name in PARSER}
+
 
 if PARSER["source"] == "train":
-    TAGGER_FILE = f"{RUN}/parser/tagger.pt"
-    PARSER_FILE = f"{RUN}/parser/parser.pt"
 
     rule train_tagger:
+        """Train a part-of-speech tagger on the treebank."""
         input:
             treebank=located(CONFIG["treebank"]["train"]),
             dev=located(CONFIG["treebank"]["dev"]),
         output:
-            model=TAGGER_FILE,
+            model=MODELS["tagger"],
             report=f"{RUN}/parser/tagger.json",
-        log:
-            f"{RUN}/logs/train_tagger.log",
-        benchmark:
-            f"{RUN}/benchmarks/train_tagger.tsv"
-        conda:
-            ENVIRONMENT
-        threads: 1
         resources:
             mem_mb=needs(3000, 40, "treebank"),
             runtime=needs(240, 5, "treebank"),
         params:
-            columns=CONFIG["treebank"]["columns"],
-            encoding=CONFIG["treebank"]["encoding"],
-            strict="--strict" if CONFIG["treebank"]["strict"] else "",
+            treebank=f"{TREEBANK} {STRICT}",
             preset=PARSER["preset"],
             options=stanza_options(PARSER["tagger_options"]),
             seed=CONFIG["seed"],
-            code=code_of("train-tagger"),
-            versions=versions("stanza", "torch"),
+            versions=STANZA,
         shell:
-            "bove train-tagger --treebank {input.treebank:q} --dev {input.dev:q} --columns {params.columns}"
-            " --encoding {params.encoding:q} {params.strict} --preset {params.preset} {params.options} --seed {params.seed}"
+            "bove train-tagger --treebank {input.treebank:q} --dev {input.dev:q} {params.treebank}"
+            " --preset {params.preset} {params.options} --seed {params.seed}"
             " --output {output.model:q} --report {output.report:q} --log {log:q}"
 
     rule train_parser:
+        """Train a dependency parser on the treebank."""
         input:
             treebank=located(CONFIG["treebank"]["train"]),
             dev=located(CONFIG["treebank"]["dev"]),
         output:
-            model=PARSER_FILE,
+            model=MODELS["parser"],
             report=f"{RUN}/parser/parser.json",
-        log:
-            f"{RUN}/logs/train_parser.log",
-        benchmark:
-            f"{RUN}/benchmarks/train_parser.tsv"
-        conda:
-            ENVIRONMENT
-        threads: 1
         resources:
             mem_mb=needs(3000, 40, "treebank"),
             runtime=needs(240, 5, "treebank"),
         params:
-            columns=CONFIG["treebank"]["columns"],
-            encoding=CONFIG["treebank"]["encoding"],
-            strict="--strict" if CONFIG["treebank"]["strict"] else "",
+            treebank=f"{TREEBANK} {STRICT}",
             preset=PARSER["preset"],
             options=stanza_options(PARSER["parser_options"]),
             seed=CONFIG["seed"],
-            code=code_of("train-parser"),
-            versions=versions("stanza", "torch"),
+            versions=STANZA,
         shell:
-            "bove train-parser --treebank {input.treebank:q} --dev {input.dev:q} --columns {params.columns}"
-            " --encoding {params.encoding:q} {params.strict} --preset {params.preset} {params.options} --seed {params.seed}"
+            "bove train-parser --treebank {input.treebank:q} --dev {input.dev:q} {params.treebank}"
+            " --preset {params.preset} {params.options} --seed {params.seed}"
             " --output {output.model:q} --report {output.report:q} --log {log:q}"
-
-else:
-    TAGGER_FILE = located(PARSER["tagger"])
-    PARSER_FILE = located(PARSER["parser"])
 
 
 rule evaluate_parser:
+    """Measure tagger and parser together on the treebank's development part."""
     input:
-        **parser_inputs(TAGGER_FILE, PARSER_FILE),
+        **MODELS,
         treebank=located(CONFIG["treebank"]["dev"]),
     output:
         report=f"{RUN}/parser/accuracy.json",
-    log:
-        f"{RUN}/logs/evaluate_parser.log",
-    benchmark:
-        f"{RUN}/benchmarks/evaluate_parser.tsv"
-    conda:
-        ENVIRONMENT
-    threads: 1
     resources:
         mem_mb=needs(3000),
         runtime=needs(30),
     params:
-        parser=parse_flags,
-        columns=CONFIG["treebank"]["columns"],
-        encoding=CONFIG["treebank"]["encoding"],
+        inputs=input_flags,
+        treebank=TREEBANK,
         limit=flags(PARSER, "max_tokens"),
-        code=code_of("evaluate-parser"),
-        versions=versions("stanza", "torch"),
+        versions=STANZA,
     shell:
-        "bove evaluate-parser --treebank {input.treebank:q} --columns {params.columns} --encoding {params.encoding:q}"
-        " {params.parser} {params.limit} --output {output.report:q} --log {log:q}"
+        "bove evaluate-parser {params.inputs} {params.treebank} {params.limit} --output {output.report:q} --log {log:q}"
 
 
 rule pairs:
+    """Read a data set's files into one file of pairs."""
     input:
-        files=lambda wildcards: dataset_files(wildcards.dataset),
+        files=dataset_files,
     output:
         pairs=f"{RUN}/pairs/{{dataset}}.jsonl",
         dataset=f"{RUN}/pairs/{{dataset}}.json",
-    log:
-        f"{RUN}/logs/pairs/{{dataset}}.log",
-    benchmark:
-        f"{RUN}/benchmarks/pairs/{{dataset}}.tsv"
-    conda:
-        ENVIRONMENT
-    threads: 1
     resources:
         mem_mb=needs(1000, 5, "files"),
         runtime=needs(10, 0.2, "files"),
     params:
-        dataset=lambda wildcards: dataset_record(wildcards.dataset),
-        code=code_of("pairs"),
+        dataset=dataset_record,
     shell:
         "printf '%s\\n' {params.dataset:q} > {output.dataset:q}; "
         "bove pairs --dataset-file {output.dataset:q} --output {output.pairs:q} --log {log:q}"
 
 
 rule parse:
+    """Parse the sentences of a data set, or take over the user's own trees."""
     input:
-        unpack(
-            lambda wildcards: parse_inputs(wildcards.dataset, TAGGER_FILE, PARSER_FILE)
-        ),
-        pairs=rules.pairs.output.pairs,
+        unpack(parse_inputs),
     output:
         parses=f"{RUN}/parses/{{dataset}}.conllu.gz",
-    log:
-        f"{RUN}/logs/parse/{{dataset}}.log",
-    benchmark:
-        f"{RUN}/benchmarks/parse/{{dataset}}.tsv"
     wildcard_constraints:
         dataset=one_of(name for name in CONFIG["datasets"] if name not in SHARDED),
-    conda:
-        ENVIRONMENT
-    threads: 1
     resources:
         mem_mb=needs(3000, 50, "pairs"),
         runtime=needs(60, 30, "pairs"),
     params:
-        parser=parse_flags,
+        inputs=input_flags,
         limit=limit_flags,
-        code=code_of("parse"),
-        versions=versions("stanza", "torch"),
+        versions=STANZA,
     shell:
-        "bove parse --pairs {input.pairs:q} {params.parser} {params.limit} --output {output.parses:q} --log {log:q}"
+        "bove parse {params.inputs} {params.limit} --output {output.parses:q} --log {log:q}"
 
 
 if SHARDED:
 
     rule parse_shard:
+        """Parse a part of a large data set."""
         input:
-            unpack(
-                lambda wildcards: parse_inputs(
-                    wildcards.dataset, TAGGER_FILE, PARSER_FILE
-                )
-            ),
-            pairs=rules.pairs.output.pairs,
+            unpack(parse_inputs),
         output:
             parses=f"{RUN}/parses/{{dataset}}/{{shard}}-of-{{shards}}.conllu.gz",
-        log:
-            f"{RUN}/logs/parse/{{dataset}}/{{shard}}-of-{{shards}}.log",
-        benchmark:
-            f"{RUN}/benchmarks/parse/{{dataset}}/{{shard}}-of-{{shards}}.tsv"
         wildcard_constraints:
             dataset=one_of(SHARDED),
-        conda:
-            ENVIRONMENT
-        threads: 1
         resources:
             mem_mb=needs(3000, 50, "pairs"),
             runtime=needs(60, 30, "pairs", divided=True),
         params:
-            parser=parse_flags,
-            limit=flags(PARSER, "max_tokens"),
-            code=code_of("parse"),
-            versions=versions("stanza", "torch"),
+            inputs=input_flags,
+            limit=limit_flags,
+            versions=STANZA,
         shell:
-            "bove parse --pairs {input.pairs:q} {params.parser} {params.limit}"
-            " --shard {wildcards.shard}/{wildcards.shards} --output {output.parses:q} --log {log:q}"
+            "bove parse {params.inputs} {params.limit} --shard {wildcards.shard}/{wildcards.shards}"
+            " --output {output.parses:q} --log {log:q}"
 
     rule gather_parses:
+        """Put the trees of all parts into the order of the pairs."""
         input:
-            shards=lambda wildcards: shard_files(
-                f"parses/{wildcards.dataset}",
-                PARSE_SHARDS[wildcards.dataset],
-                "conllu.gz",
-            ),
             pairs=rules.pairs.output.pairs,
+            shards=lambda wildcards: shard_files(
+                f"parses/{wildcards.dataset}", PARSE_SHARDS[wildcards.dataset], "conllu.gz"
+            ),
         output:
             parses=f"{RUN}/parses/{{dataset}}.conllu.gz",
-        log:
-            f"{RUN}/logs/gather_parses/{{dataset}}.log",
-        benchmark:
-            f"{RUN}/benchmarks/gather_parses/{{dataset}}.tsv"
         wildcard_constraints:
             dataset=one_of(SHARDED),
-        conda:
-            ENVIRONMENT
-        threads: 1
         resources:
             mem_mb=needs(1000, 100, "pairs"),
             runtime=needs(20, 2, "pairs"),
         params:
-            code=code_of("gather-parses"),
+            inputs=input_flags,
         shell:
-            "bove gather-parses --pairs {input.pairs:q} --shards {input.shards:q} --output {output.parses:q} --log {log:q}"
+            "bove gather-parses {params.inputs} --output {output.parses:q} --log {log:q}"

@@ -1,25 +1,20 @@
 # The models: one of the two trainers writes each. With `select`, the run's own is the best candidate's, and with
 # `seeds` too, that one's settings are trained again.
-MODEL_FILES = ("model.safetensors", "log.csv", "times.csv")
+MODEL_FILES = {"model": "model.safetensors", "losses": "log.csv", "times": "times.csv"}
+TRAINED = {name: f"{RUN}/{{variant}}model/{file}" for name, file in MODEL_FILES.items()}
+WRITTEN = "--output {output.model:q} --training-log {output.losses:q} --times {output.times:q} --log {log:q}"
 
 
 if trained_by("als"):
 
     rule train_als:
+        """Train a model by alternating least squares."""
         input:
             unpack(training_inputs),
         output:
-            model=f"{RUN}/{{variant}}model/model.safetensors",
-            losses=f"{RUN}/{{variant}}model/log.csv",
-            times=f"{RUN}/{{variant}}model/times.csv",
-        log:
-            f"{RUN}/logs/{{variant}}train.log",
-        benchmark:
-            f"{RUN}/benchmarks/{{variant}}train.tsv"
+            **TRAINED,
         wildcard_constraints:
             variant=one_of(trained_by("als")),
-        conda:
-            ENVIRONMENT
         threads: CONFIG["threads"]
         resources:
             mem_mb=needs(2000 * CONFIG["mpi"]["processes"], 100, "graphs"),
@@ -31,31 +26,22 @@ if trained_by("als"):
             model=model_flags,
             options=lambda wildcards: flags(settings(wildcards, "model")["als"]),
             seed=lambda wildcards: settings(wildcards, "seed"),
-            code=code_of("train-als"),
             launcher=launched,
         shell:
             "{params.launcher}bove train-als {params.inputs} {params.model} {params.options} --seed {params.seed}"
-            " --threads {threads} --mpi {resources.tasks}"
-            " --output {output.model:q} --training-log {output.losses:q} --times {output.times:q} --log {log:q}"
+            f" --threads {{threads}} --mpi {{resources.tasks}} {WRITTEN}"
 
 
 if trained_by("sgd"):
 
     rule train_sgd:
+        """Train a model by stochastic gradient descent."""
         input:
             unpack(training_inputs),
         output:
-            model=f"{RUN}/{{variant}}model/model.safetensors",
-            losses=f"{RUN}/{{variant}}model/log.csv",
-            times=f"{RUN}/{{variant}}model/times.csv",
-        log:
-            f"{RUN}/logs/{{variant}}train.log",
-        benchmark:
-            f"{RUN}/benchmarks/{{variant}}train.tsv"
+            **TRAINED,
         wildcard_constraints:
             variant=one_of(trained_by("sgd")),
-        conda:
-            ENVIRONMENT
         threads: CONFIG["threads"]
         resources:
             mem_mb=needs(2000, 100, "graphs"),
@@ -65,63 +51,36 @@ if trained_by("sgd"):
             model=model_flags,
             options=lambda wildcards: flags(settings(wildcards, "model")["sgd"]),
             seed=lambda wildcards: settings(wildcards, "seed"),
-            code=code_of("train-sgd"),
         shell:
-            "bove train-sgd {params.inputs} {params.model} {params.options} --seed {params.seed} --threads {threads}"
-            " --output {output.model:q} --training-log {output.losses:q} --times {output.times:q} --log {log:q}"
+            "bove train-sgd {params.inputs} {params.model} {params.options} --seed {params.seed}"
+            f" --threads {{threads}} {WRITTEN}"
 
 
 if of_kind("select"):
 
     rule select:
+        """Choose the candidate with the best scores on the development sets."""
         input:
             models=[
                 f"{candidate_files(candidate)[0]}/{file}"
                 for candidate in of_kind("select")
-                for file in MODEL_FILES
+                for file in MODEL_FILES.values()
             ],
-            scores=[
-                file
-                for candidate in of_kind("select")
-                for file in candidate_files(candidate)[1:]
-            ],
+            scores=[file for candidate in of_kind("select") for file in candidate_files(candidate)[1:]],
         output:
-            choice=[
-                f"{RUN}/select/{file}"
-                for file in (
-                    "choice.json",
-                    "chosen.yaml",
-                    "candidates.csv",
-                    "candidates.md",
-                )
-            ],
-            model=[f"{RUN}/model/{file}" for file in MODEL_FILES],
-        log:
-            f"{RUN}/logs/select.log",
-        benchmark:
-            f"{RUN}/benchmarks/select.tsv"
-        conda:
-            ENVIRONMENT
-        threads: 1
+            choice=files("select/", "choice.json", "chosen.yaml", "candidates.csv", "candidates.md"),
+            model=files("model/", *MODEL_FILES.values()),
         resources:
             mem_mb=needs(2000),
             runtime=needs(20),
         params:
             candidates=" ".join(
-                shlex.join(
-                    [
-                        "--candidate",
-                        candidate.name,
-                        json.dumps(candidate.changes),
-                        *candidate_files(candidate),
-                    ]
-                )
-                for candidate in of_kind("select")
+                file_flags({"candidate": [each.name, json.dumps(each.changes), *candidate_files(each)]})
+                for each in of_kind("select")
             ),
             summary=CONFIG["select"]["summary"],
             output=lambda wildcards, output: os.path.dirname(output.choice[0]),
             model=lambda wildcards, output: os.path.dirname(output.model[0]),
-            code=code_of("select"),
         shell:
             "bove select {params.candidates} --summary {params.summary} --output {params.output:q}"
             " --model {params.model:q} --log {log:q}"
@@ -129,21 +88,14 @@ if of_kind("select"):
     if of_kind("seeds"):
 
         rule train_again:
+            """Train the chosen settings with another seed."""
             input:
                 unpack(training_inputs),
                 model=f"{RUN}/model/model.safetensors",
             output:
-                model=f"{RUN}/{{variant}}model/model.safetensors",
-                losses=f"{RUN}/{{variant}}model/log.csv",
-                times=f"{RUN}/{{variant}}model/times.csv",
-            log:
-                f"{RUN}/logs/{{variant}}train.log",
-            benchmark:
-                f"{RUN}/benchmarks/{{variant}}train.tsv"
+                **TRAINED,
             wildcard_constraints:
                 variant=one_of(variant.folder for variant in of_kind("seeds")),
-            conda:
-                ENVIRONMENT
             threads: CONFIG["threads"]
             resources:
                 mem_mb=needs(2000 * CONFIG["mpi"]["processes"], 100, "graphs"),
@@ -154,9 +106,7 @@ if of_kind("select"):
                 inputs=input_flags,
                 options=flags(CONFIG["model"]["als"], "checkpoint_every"),
                 seed=lambda wildcards: settings(wildcards, "seed"),
-                code=code_of("train-again"),
                 launcher=launched,
             shell:
                 "{params.launcher}bove train-again {params.inputs} {params.options} --seed {params.seed}"
-                " --threads {threads} --mpi {resources.tasks}"
-                " --output {output.model:q} --training-log {output.losses:q} --times {output.times:q} --log {log:q}"
+                f" --threads {{threads}} --mpi {{resources.tasks}} {WRITTEN}"
