@@ -1,13 +1,14 @@
 # make demo    run the built-in demo and show its tables
 # make report  put the finished demo on one page, results/demo/report.html; RUN=results/NAME that run
-# make test    run the test suite
+# make test    run the tests that take seconds, and one small demo from end to end
+# make test-all  run all tests: also the workflow's, the manual's, and those of Slurm, MPI and kills
 # make lint    check style, types and workflow
 # make docs    make the manual, a site in site/ that needs no network
 # make bench   measure speed and memory; RUN=results/NAME measures inference on that run's model
 # make fuzz    feed damaged files to a reader: READER=conll SECONDS=120; tests/every_reader.py lists them, and
 #              tests/found_inputs.py keeps what was found as tests
-# make test-lowest, make test-highest  run the tests with the oldest or newest versions that pyproject.toml allows
-# Each makes the virtual environment .venv first, once. `make demo CORES=4` uses four cores.
+# make test-lowest, make test-highest  run all tests with the oldest or newest versions that pyproject.toml allows
+# Each makes the virtual environment .venv first, once. `make demo CORES=4` uses four cores, and so does `make test`.
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -23,7 +24,7 @@ IN := "$(VENV)/bin/python" -m
 # Of the package's own requirements; Slurm's plugin asks for newer versions of its own.
 EXTRAS := $(addprefix --extra ,vectors networkx parse search plots workflow mpi docs test)
 
-.PHONY: demo report test test-lowest test-highest lint docs bench fuzz
+.PHONY: demo report test test-all test-rest test-lowest test-highest lint docs bench fuzz
 
 demo: $(STAMP)
 	$(IN) snakemake --cores $(CORES)
@@ -33,8 +34,19 @@ demo: $(STAMP)
 report: $(STAMP)
 	$(IN) snakemake --report "$(or $(RUN),results/demo)/report.html" --configfile "$(or $(RUN),results/demo)/config.yaml"
 
+# What `make test` leaves out. The tests with random examples run again, with more of these.
+SLOW := workflow or cluster or docs or fuzz
+PYTEST = OMP_NUM_THREADS=1 $(IN) pytest -n $(CORES)
+
 test: $(STAMP)
-	OMP_NUM_THREADS=1 $(IN) pytest
+	$(PYTEST) -m "not ($(SLOW))"
+
+test-rest: $(STAMP)
+	$(PYTEST) -m "$(SLOW) or hypothesis" --hypothesis-profile thorough
+
+test-all:
+	$(MAKE) test
+	$(MAKE) test-rest
 
 test-lowest: RESOLUTION := lowest-direct
 test-highest: RESOLUTION := highest

@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
@@ -30,7 +30,6 @@ def blob(ids):
     return np.frombuffer("\n".join(ids).encode(), np.uint8)
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     lengths=st.lists(st.integers(0, 4), min_size=1, max_size=6),
     rank=st.integers(1, 5),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bove.bags import SYSTEMS
@@ -281,7 +281,6 @@ def test_the_summary_names_what_is_tried_and_compared(read):
     assert summary(read(SMALL)).endswith("; seed 1.")
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=200) | st.text(max_size=80).map(str.encode))
 def test_random_bytes_give_a_configuration_or_one_clear_error(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("config") / "x.yaml"
@@ -295,7 +294,6 @@ odd = st.sampled_from(
 )
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_any_value_under_any_key_is_taken_or_refused_in_one_line(tmp_path_factory, data):
     where = data.draw(st.sampled_from([path for path, _ in _keys(load_schema())]))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from artefact_files import READERS, write_all
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bove.errors import BoveError
@@ -59,8 +59,8 @@ def test_a_file_of_another_kind_is_refused(files, name):
                 read(files, name, content)
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("name", READERS)
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=4))
 def test_changed_bytes_give_a_file_or_one_clear_error(files, name, changes):
     content = bytearray(files[0][name])

@@ -6,7 +6,7 @@ import pytest
 from changed_parts import change
 from every_reader import READERS
 from found_inputs import kept
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reader_seeds import seeds
 
@@ -45,6 +45,7 @@ def found():
     return kept()
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("name", READERS)
 def test_what_fuzzing_has_found_gives_a_result_or_one_clear_error(found, name, tmp_path):
     own = [content for path, content in found.items() if path.startswith(f"{name}/")]
@@ -57,8 +58,8 @@ ODD = [b"\xff", b"\x00", b"\r", b"\n\n", b"\t", b'"', b"{", b"[" * 3000, b"9" * 
 ODD += ["\u00a0".encode(), "\u2028".encode(), b"\xed\xa0\x80", b"\\ud800", b"null", b"#", b" = ", b",", b"."]
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("name", READERS)
-@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_any_bytes_give_a_result_or_one_clear_error(sound, tmp_path_factory, name, data):
     content = data.draw(st.binary(max_size=80) | st.sampled_from(sound[name]))
@@ -73,6 +74,7 @@ PARTED = ("mapped", "json-graphs", "vocabulary", "graphs", "model", "estimator",
           "bags", "bag-shards", "scores", "accuracy", "notes", "pairs", "snli", "kinds", "check")  # fmt: skip
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("name", PARTED)
 def test_odd_parts_in_a_sound_file_give_a_result_or_one_clear_error(sound, name, tmp_path):
     chance, changes = Random(0), 0

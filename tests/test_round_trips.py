@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -104,7 +104,6 @@ ROOTED = Sentence("root", ("a", "b"), ("T", "T"), (0, 1), ("r", "s"))
 OPTIONS = {"numbers": True, "punctuation": True, "lookup": ["exact", "lower"], "adjacency": True}
 
 
-@settings(max_examples=50)
 @given(st.data())
 def test_vocabularies_and_graphs_of_any_words(path, data):
     trees = [data.draw(sentences(f"s{i}")) for i in range(data.draw(st.integers(0, 3)))]
@@ -118,7 +117,6 @@ def test_vocabularies_and_graphs_of_any_words(path, data):
         np.testing.assert_array_equal(getattr(load_graphs(path), field.name), getattr(corpus, field.name))
 
 
-@settings(max_examples=50)
 @given(
     st.lists(texts, max_size=4, unique=True),
     st.lists(texts, max_size=3, unique=True),
@@ -149,7 +147,6 @@ def test_models(path, properties, relations, named, data):
         assert getattr(again, name) == getattr(model, name)
 
 
-@settings(max_examples=50)
 @given(st.lists(st.tuples(texts, texts, st.none() | numbers, numbers), min_size=1, max_size=5), texts, texts)
 def test_scores(path, rows, system, label):
     scored = np.array([gold is not None for *_, gold, _ in rows])
@@ -197,7 +194,6 @@ def test_notes(path, notes):
     }
 
 
-@settings(max_examples=50)
 @given(st.lists(st.tuples(*[numbers] * 4), min_size=1, max_size=5), st.lists(plain, max_size=2, unique=True))
 def test_training_logs(path, rows, relations):
     log = [
@@ -219,7 +215,6 @@ def test_training_logs(path, rows, relations):
     assert curve.terms["words"] == [row[1] for row in rows]
 
 
-@settings(max_examples=50)
 @given(st.lists(plain | st.just(""), max_size=6), st.integers(1, 3))
 def test_shards_of_parsing_and_own_trees(tmp_path_factory, some, total):
     folder, ids = tmp_path_factory.mktemp("shards"), [f"p-{i}.1" for i in range(len(some))]
@@ -241,7 +236,6 @@ def test_shards_of_parsing_and_own_trees(tmp_path_factory, some, total):
     assert list(match_parses(folder / "own", ids, some)) == found
 
 
-@settings(max_examples=50)
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=6), st.integers(1, 3), st.data())
 def test_shards_of_bags(path, lengths, total, data):
     index = np.array(

@@ -199,6 +199,10 @@ def test_comparisons_and_ablations_have_folders_of_their_own():
         ("ablations", {"../x": {"model": {"alpha": 0}}}, ": '../x' is not allowed; allowed: text"),
         ("ablations", {"v1.0": {"model": {"alpha": 0}}}, ".v1.0: this name is taken"),
         ("compare", {"v1.0": {"model": {"alpha": -1}}}, ".v1.0: model.alpha: -1.0 is not allowed"),
+        ("bags", {"x": {"e": "b"}}, ".x.e: no such data set; "),
+        ("bags", {"bove": {"d": "b"}}, ".bove: this name is taken"),
+        ("figures", {"pairs": {"e": ["1"]}}, ".pairs.e: no such data set; "),
+        ("inference", {"shards": "many"}, ".shards: 'many' is not allowed; allowed: integer at"),
         *(("compare", {name: {"model": {"alpha": 0}}}, f".{name}: this name is taken") for name in SYSTEMS),
     ],
 )
@@ -254,6 +258,25 @@ def test_the_ablations_that_come_along_share_what_they_do_not_change():
     assert own_stages(homes, sgd) == ("model", "infer", "score")
 
 
+@pytest.mark.parametrize(
+    ("changes", "stages"),
+    [
+        ({"vocabulary": {"min_words": 3}}, ("vocabulary", "encode", "model", "infer", "score")),
+        ({"vectors": {"limit": 7}}, ("vectors", "encode", "model", "infer", "score")),
+        ({"model": {"alpha": 3}}, ("model", "infer", "score")),
+        ({"model": {"als": {"max_rounds": 1}}}, ("model", "infer", "score")),
+        ({"model": {"sgd": {"epochs": 1}}}, ("score",)),
+        ({"inference": {"iterations": 2}}, ("infer", "score")),
+        ({"inference": {"shards": 2}}, ("score",)),
+        ({"scoring": {"punctuation": False}}, ("infer", "score")),
+    ],
+)
+def test_a_changed_key_makes_the_stages_anew_that_depend_on_it(changes, stages):
+    base, ablation = got = found(ablations={"x": changes})
+    assert own_stages(Homes(got), ablation) == stages
+    assert own_stages(Homes(got), base) == STAGES
+
+
 def test_what_two_variants_agree_in_lies_with_the_first_of_them():
     no_tags = {"tags": False}
     homes = Homes(found(ablations={
@@ -271,11 +294,6 @@ def test_what_two_variants_agree_in_lies_with_the_first_of_them():
 def test_an_ablation_that_equals_the_base_is_scored_by_itself_from_the_base_s_bags():
     got = found(ablations={"same": {"inference": {"iterations": 30}}})
     assert own_stages(Homes(got), got[1]) == ("score",)
-
-
-def test_settings_of_the_other_trainer_change_nothing():
-    homes = Homes(found(ablations={"x": {"model": {"sgd": {"epochs": 1}}}}))
-    assert homes.folder("model", "ablations/x/") == ""
 
 
 def test_trained_vectors_depend_on_the_rank_and_loaded_ones_do_not():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from artefact_files import write_all
 from conll_rows import DOGS_09, DOGS_U
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bove.check import KINDS
@@ -25,6 +25,7 @@ TEXTS = (
     "gold_label\tsentence1\tsentence2\tpairID\nneutral\tA\tB\t1\n",
     "run: x\nmodel: {alpha: 1}\n",
 )
+pytestmark = pytest.mark.fuzz
 
 
 @pytest.fixture(scope="module")
@@ -45,14 +46,12 @@ def check(folder, content, *more):
     assert report["usable"] or report["error"].strip()
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.binary(max_size=150), st.sampled_from([None, *KINDS]))
 def test_random_bytes(tmp_path_factory, data, kind):
     if kind != "stanza":
         check(tmp_path_factory.mktemp("random"), data, *(["--as", kind] if kind else []))
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.data())
 def test_changed_files_of_every_kind(contents, tmp_path_factory, data):
     content = bytearray(data.draw(st.sampled_from(contents)))

@@ -25,9 +25,8 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
 
-from checkout import Checkout  # noqa: E402 the folders above make these known
-from mini_slurm import FLAGS, MiniSlurm  # noqa: E402
-from small_demo import RUN, configured  # noqa: E402
+from mini_slurm import FLAGS, MiniSlurm  # noqa: E402 the folders above make these known
+from small_demo import FILES, RUN, SHARDED, SmallDemo  # noqa: E402
 from victim import WAYS, Hangs, Victim  # noqa: E402
 
 JOB = "SIGKILL to the job"  # where Slurm runs it; Snakemake goes on and submits it again
@@ -69,12 +68,11 @@ class Chaos:
         cluster: where jobs run; None for this machine.
     """
 
-    def __init__(self, checkout: Checkout, logs: Path, seed: int, cluster: MiniSlurm | None = None) -> None:
+    def __init__(self, checkout: SmallDemo, logs: Path, seed: int, cluster: MiniSlurm | None = None) -> None:
         self.checkout, self.logs, self.cluster = checkout, logs, cluster
         logs.mkdir()
         self.random = random.Random(seed)
-        self.configuration = configured(checkout.folder)
-        self.words = [*self.configuration, *(FLAGS if cluster else ())]
+        self.words = [*FILES, *(FLAGS if cluster else ())]
         environment = cluster.environment if cluster else os.environ
         self.environment = {name: value for name, value in environment.items() if name != "PYTHONPATH"}
         self.environment["OMP_NUM_THREADS"] = "1"
@@ -84,15 +82,9 @@ class Chaos:
         self.expected: dict[tuple[str, ...], dict[str, str]] = {}
         self.before: dict[str, str] = {}
 
-    def undisturbed(self, *settings: str, prefix: Sequence[str] = (), **environment: str) -> None:
-        """Run to the end on this machine; take each stage's length, and what the results must be.
-
-        Args:
-            settings: of the run.
-            prefix: what stands before the command.
-            environment: further variables of this run.
-        """
-        self.lengths |= self._finish(self._start([*self.configuration, *settings], prefix, environment))
+    def undisturbed(self, *settings: str) -> None:
+        """Run to the end on this machine; take each stage's length, and what the results must be."""
+        self.lengths |= self._finish(self._start([*FILES, *settings]))
         self.before = self.expected[settings] = digests(self.checkout.folder)
 
     def round(self, stages: Mapping[str, str], *settings: str) -> None:
@@ -172,10 +164,9 @@ class Chaos:
         if any((self.checkout.folder / ".snakemake" / "locks").glob("*")):
             self.checkout.snakemake(*self.words, "--unlock", **self.environment)
 
-    def _start(self, words, prefix=(), more=()) -> Victim:
-        """Start a run."""
+    def _start(self, words) -> Victim:
         log = self.logs / f"{len(list(self.logs.iterdir())) + 1:03}.log"
-        return Victim(self.checkout.folder, words, log, self.environment | dict(more), prefix)
+        return Victim(self.checkout.folder, words, log, self.environment)
 
     def _finish(self, victim: Victim) -> dict[str, float]:
         """Wait for a run's end; the length of each stage."""
@@ -221,7 +212,7 @@ def main() -> int:
     with nullcontext(args.folder) if args.folder else tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         with MiniSlurm(folder / "cluster") if args.slurm else nullcontext() as cluster:
-            chaos = Chaos(Checkout(folder / "checkout"), folder / "logs", args.seed, cluster)
+            chaos = Chaos(SmallDemo(folder / "checkout", SHARDED), folder / "logs", args.seed, cluster)
             return play(chaos, args.kills)
 
 

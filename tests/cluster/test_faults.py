@@ -8,9 +8,8 @@ import sys
 from contextlib import contextmanager
 
 import pytest
-from chaos import digests
-from checkout import Checkout
-from small_demo import RUN, arguments
+from chaos import Chaos, digests
+from small_demo import FILES, RUN, SHARDED, SmallDemo
 
 # Settings under which a part of the demo's results are others.
 OTHERS = ("--config", "inference={iterations: 1}")
@@ -19,9 +18,13 @@ LIMIT = 40_000  # bytes of a file, likewise
 
 
 @pytest.fixture(scope="module")
-def chaos(undisturbed):
-    """The run, finished with other settings too: the last ones."""
-    chaos = undisturbed.chaos
+def chaos(demo, tmp_path_factory):
+    """The run of one system in shards, finished with other settings too: the last ones."""
+    folder = tmp_path_factory.mktemp("chaos")
+    checkout = demo.copy(folder / "checkout")
+    checkout.configure(SHARDED)
+    chaos = Chaos(checkout, folder / "logs", seed=5)
+    chaos.undisturbed()
     chaos.undisturbed(*OTHERS)
     assert chaos.expected[OTHERS] != chaos.expected[()]
     return chaos
@@ -130,9 +133,9 @@ def unwritable(folder):
 
 @pytest.mark.parametrize("part", ["results", "results/small"])
 def test_results_that_may_not_be_written_are_one_line_before_anything_runs(tmp_path, part):
-    checkout = Checkout(tmp_path / "checkout")
+    checkout = SmallDemo(tmp_path / "checkout")
     with unwritable(checkout.folder / part):
-        done = snakemake(checkout.folder, arguments(checkout.folder))
+        done = checkout.snakemake(*FILES)
     assert done.returncode == 2
     said = done.stderr.strip().split("\n")
     assert said[-1].startswith("results/small/config.yaml: cannot be written (")

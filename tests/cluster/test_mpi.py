@@ -12,10 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from checkout import Checkout
 from mini_slurm import FLAGS, MiniSlurm, missing
 from mpi_trainings import CASES, COUNTED, PROPERTIES, RANK, RELATIONS, train
-from small_demo import configured
+from small_demo import FILES
 from test_slurm import PLUGIN
 from tiny_treebank import count_and_encode, tiny_sentences, write_treebank
 
@@ -275,11 +274,9 @@ def test_a_missing_mpi4py_is_named_with_its_extra(built):
 
 @pytest.mark.skipif(bool(missing()), reason=f"Slurm is not installed: no {', '.join(missing())}")
 @pytest.mark.skipif(find_spec(PLUGIN) is None, reason="snakemake-executor-plugin-slurm is not installed")
-def test_slurm_starts_processes_on_two_nodes_and_their_number_trains_nothing_again(undisturbed, tmp_path):
-    checkout, model = Checkout(tmp_path / "checkout"), "results/small/model/model.safetensors"
-    for part in ("results", ".snakemake"):
-        shutil.copytree(undisturbed.chaos.checkout.folder / part, checkout.folder / part)
-    words = [model, *configured(checkout.folder)]
+def test_slurm_starts_processes_on_two_nodes_and_their_number_trains_nothing_again(demo, tmp_path):
+    checkout, model = demo.copy(tmp_path / "checkout"), "results/small/model/model.safetensors"
+    words = [model, *FILES]
     by_two = ("--config", "mpi={processes: 2, launcher: srun --mpi=pmix}")
     one = Model.load(checkout.folder / model)
     assert checkout.planned(*words, *by_two) == {}

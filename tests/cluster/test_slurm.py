@@ -5,11 +5,12 @@ from importlib.util import find_spec
 
 import pytest
 import yaml
-from checkout import ROOT, Checkout
+from checkout import ROOT
 from mini_slurm import FLAGS, MiniSlurm, missing
-from small_demo import arguments, tables
+from small_demo import FILES, RUN, SHARDED
 from victim import Victim
 
+BAGS = f"results/{RUN}/bags/bove/sts.safetensors"
 PLUGIN = "snakemake_executor_plugin_slurm"
 # In MB: Snakemake's part of a job has enough with the first, parsing needs more.
 TOO_LITTLE = 300
@@ -24,12 +25,11 @@ class Run:
         drained: the number of the last job before the second node was drained.
     """
 
-    def __init__(self, folder) -> None:
-        self.checkout = Checkout(folder / "checkout")
-        self._edit(
-            r"rule parse_shard:(.*?)mem_mb=needs\(.*?\)", rf"rule parse_shard:\1mem_mb=needs({TOO_LITTLE})"
-        )
-        words = [*arguments(self.checkout.folder), *FLAGS]
+    def __init__(self, demo, folder) -> None:
+        self.checkout = demo.copy(folder / "checkout")
+        self.checkout.configure(SHARDED)
+        self._ask_for_too_little()
+        words = [BAGS, *FILES, *FLAGS]
         self.said, self.jobs, self.drained = "", [], 0
         with MiniSlurm(folder / "cluster", nodes=2) as cluster:
             self.nodes = cluster.names
@@ -45,8 +45,9 @@ class Run:
             self.said, self.jobs = victim.said(), self._jobs(cluster)
         assert victim.process.returncode == 0, self.said
 
-    def _edit(self, old, new) -> None:
+    def _ask_for_too_little(self) -> None:
         path = self.checkout.folder / "workflow" / "rules" / "parse.smk"
+        old, new = r"(rule parse_shard:.*?mem_mb=needs)\(.*?\)", rf"\1({TOO_LITTLE})"
         text, count = re.subn(old, new, path.read_text(encoding="utf-8"), flags=re.S)
         assert count == 1
         path.write_text(text, encoding="utf-8")
@@ -59,25 +60,26 @@ class Run:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
+def run(demo, tmp_path_factory):
     if missing():
         pytest.skip(f"Slurm is not installed: no {', '.join(missing())}")
     if find_spec(PLUGIN) is None:
         pytest.skip("snakemake-executor-plugin-slurm is not installed")
-    return Run(tmp_path_factory.mktemp("slurm"))
+    return Run(demo, tmp_path_factory.mktemp("slurm"))
 
 
-def test_two_nodes_share_the_jobs_and_make_the_tables_of_one_machine(run, undisturbed):
+def test_two_nodes_share_the_jobs_and_make_the_bags_of_one_machine(run, demo):
     # a job that was lost is submitted again
     completed = [node for _, node, state, _, _ in run.jobs if state == "COMPLETED"]
     assert set(completed) == set(run.nodes)
     planned = run.checkout.jobs(run.said)
     assert len(completed) == sum(planned.values())
-    assert planned.items() >= {"parse_shard": 2, "infer_shard": 2, "gather_bags": 1}.items()
-    assert tables(run.checkout.folder) == undisturbed.tables
+    shards = {"parse_shard": 2, "gather_parses": 1, "infer_shard": 2, "gather_bags": 1}
+    assert planned == {**shards, "encode": 1}
+    assert (run.checkout.folder / BAGS).read_bytes() == (demo.folder / BAGS).read_bytes()
     results = run.checkout.folder / "results"
     assert {path.name for path in (results / "slurm").iterdir()} >= {"rule_infer_shard"}
-    assert (results / "small" / "logs" / "bags" / "bove" / "sts" / "2-of-2.log").is_file()
+    assert (results / RUN / "logs" / "infer_shard" / "bags" / "bove" / "sts" / "2-of-2.log").is_file()
 
 
 def test_a_job_that_is_killed_for_its_memory_is_submitted_again_with_more(run):

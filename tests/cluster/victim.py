@@ -44,21 +44,13 @@ class Victim:
         words: of the command.
         log: file for what it says.
         environment: of the run.
-        prefix: what stands before the command.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        words: Sequence[str],
-        log: Path,
-        environment: dict[str, str],
-        prefix: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, folder: Path, words: Sequence[str], log: Path, environment: dict[str, str]) -> None:
         self.log, self.stood_still = log, False
         with open(log, "wb") as stream:
             self.process = subprocess.Popen(
-                [*prefix, sys.executable, "-m", "snakemake", "--cores", "2", "--nocolor", *words],
+                [sys.executable, "-m", "snakemake", "--cores", "2", "--nocolor", *words],
                 cwd=folder,
                 env=environment,
                 stdout=stream,

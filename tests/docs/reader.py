@@ -4,19 +4,8 @@ import os
 import shutil
 from pathlib import Path
 
-import yaml
-from checkout import Checkout
-from small_settings import SMALL, SUBSETS
+from small_demo import RUN
 
-# Laid out as the demo is.
-SETTINGS = {
-    "run": "demo",
-    **SMALL,
-    "datasets": {
-        "snli": None,
-        "sts": {"subsets": SUBSETS},
-    },
-}
 # name on a page → file of the run
 NAMED = {
     "pairs.jsonl": "pairs/sts.jsonl",
@@ -34,20 +23,15 @@ NAMED = {
     "STS.gs.headlines.txt": "data/sts/STS.gs.roles.txt",
     "results/open/bags/bove/STS-2014.safetensors": "bags/bove/sts.safetensors",
 }
-# runs that pages name, which here are the demo again
-RUNS = ("open", "mine", "ewt")
+# runs that pages name, which here are the small one
+RUNS = (RUN, "demo", "open", "mine", "ewt")
 
 
-def demo(folder: Path) -> Path:
-    """The results of the demo, small, made in a new folder; other runs are copies of it."""
-    checkout = Checkout(folder)
-    (folder / "small.yaml").write_text(yaml.safe_dump(SETTINGS), encoding="utf-8")
-    targets = ["results/demo/bags/bove/sts.safetensors", "results/demo/parser/tagger.pt"]
-    done = checkout.snakemake(*targets, "--configfile", "config/config.yaml", "small.yaml")
-    assert done.returncode == 0, done.stderr[-3000:]
+def results(demo, folder: Path) -> Path:
+    """A folder of results in which every run that a page names is a copy of the small demo."""
     for name in RUNS:
-        shutil.copytree(folder / "results" / "demo", folder / "results" / name)
-    return folder / "results"
+        shutil.copytree(demo.results, folder / name)
+    return folder
 
 
 def desk(results: Path, folder: Path) -> None:

@@ -4,10 +4,10 @@ import re
 import warnings
 
 import pytest
+import reader
 import yaml
 from checkout import ROOT
 from markdown_it import MarkdownIt
-from reader import demo, desk
 from shell import console, expanded, parse, run_bove
 from sybil import Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
@@ -30,7 +30,11 @@ PARSED = {
     "python": "scripts that measure for many minutes",
 }
 # Languages that are shown and not run.
-SHOWN = {"math": "formulas, which building the site renders", "bibtex": "held against CITATION.cff"}
+SHOWN = {
+    "math": "formulas, which building the site renders",
+    "{argparse}": "filled in when the site is built",
+    "bibtex": "held against CITATION.cff",
+}
 
 
 def evaluators(folder):
@@ -84,13 +88,13 @@ def check_settings(text):
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory):
-    return demo(tmp_path_factory.mktemp("reader") / "checkout")
+def results(demo, tmp_path_factory):
+    return reader.results(demo, tmp_path_factory.mktemp("reader") / "results")
 
 
 @pytest.fixture
 def here(results, tmp_path, monkeypatch):
-    desk(results, tmp_path)
+    reader.desk(results, tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

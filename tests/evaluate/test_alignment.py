@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 import reference_alignment
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -22,7 +22,6 @@ bags = st.integers(0, 5).flatmap(lambda n: arrays(np.float32, (n, RANK), element
 filled = st.integers(1, 5).flatmap(lambda n: arrays(np.float32, (n, RANK), elements=numbers))
 
 
-@settings(deadline=None)
 @given(bags, bags)
 def test_both_scores_agree_with_plain_loops(first, second):
     assert entailment_score(first, second) == pytest.approx(
@@ -33,7 +32,6 @@ def test_both_scores_agree_with_plain_loops(first, second):
     )
 
 
-@settings(deadline=None)
 @given(bags, bags)
 def test_similarity_is_symmetric_and_scores_are_bounded(first, second):
     assert similarity_score(first, second) == pytest.approx(similarity_score(second, first), abs=ROUNDING)
@@ -41,7 +39,6 @@ def test_similarity_is_symmetric_and_scores_are_bounded(first, second):
     assert -1 <= entailment_score(first, second) <= 1
 
 
-@settings(deadline=None)
 @given(bags, bags, st.randoms(use_true_random=False))
 def test_order_of_tokens_and_length_of_vectors_do_not_matter(first, second, random):
     order = list(range(len(first)))
@@ -50,7 +47,6 @@ def test_order_of_tokens_and_length_of_vectors_do_not_matter(first, second, rand
     assert entailment_score(4 * first[order], second / 8) == pytest.approx(expected, abs=ROUNDING)
 
 
-@settings(deadline=None)
 @given(filled)
 def test_a_bag_without_zero_vectors_entails_itself_fully(bag):
     bag = bag[np.abs(bag).sum(axis=1) > 0]
@@ -59,7 +55,6 @@ def test_a_bag_without_zero_vectors_entails_itself_fully(bag):
         assert similarity_score(bag, bag) == 1
 
 
-@settings(deadline=None)
 @given(filled, filled, filled)
 def test_more_words_in_the_first_sentence_never_entail_less(first, more, second):
     more_words = entailment_score(np.concatenate([first, more]), second)
@@ -101,7 +96,6 @@ def test_an_empty_bag_scores_zero_and_is_flagged(task):
     assert not result.opposed.any()
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(bags, min_size=1, max_size=4), st.data())
 def test_many_pairs_score_as_one_by_one_and_read_each_bag_once(store, data):
     numbers = st.integers(0, len(store) - 1)

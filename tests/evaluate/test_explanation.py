@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 import reference_alignment
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -28,7 +28,6 @@ numbers = st.sampled_from([0.0, 1.0, -1.0, 0.5, -2.0, 3.25])
 filled = st.integers(1, 5).flatmap(lambda n: arrays(np.float32, (n, 3), elements=numbers))
 
 
-@settings(deadline=None)
 @given(filled, filled)
 def test_the_scores_are_the_means_of_the_partners_cosines(first, second):
     found = align(first, second)

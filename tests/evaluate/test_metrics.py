@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bove.evaluate.metrics import (
@@ -35,7 +35,6 @@ def average_precision_by_definition(positive, scores):
     return total
 
 
-@settings(deadline=None)
 @given(rankings, st.randoms(use_true_random=False))
 def test_rankings_agree_with_their_definitions_in_any_order_of_rows(pairs, random):
     random.shuffle(pairs)
@@ -133,7 +132,6 @@ def assert_as_repeated(counts, gold, scores):
     np.testing.assert_allclose(area, one_by_one(roc_auc, gold > 1), atol=1e-12)
 
 
-@settings(deadline=None, max_examples=50)
 @given(resamples())
 def test_metrics_of_resamples_are_those_of_the_repeated_pairs(case):
     assert_as_repeated(*case)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import reference
 from corpora import batches_of, make_corpus, split
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bove.factor.inference import FixedPoint, infer_averaged, infer_batches, relative_change
@@ -62,7 +62,6 @@ def test_averaged_inference_equals_the_oracle(iterations):
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([[3, 8, 1], [20, 2], [4, 4, 4]]))
-@settings(max_examples=25, deadline=None)
 def test_both_solvers_reach_the_same_bags_where_both_converge(seed, lengths):
     rng = np.random.default_rng(seed)
     corpus, dense = make_corpus(rng, lengths)

@@ -7,7 +7,7 @@ import pytest
 import reference
 import test_als
 from corpora import batches_of, corpora, make_corpus, point, split
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bove.errors import BoveError
@@ -47,7 +47,6 @@ def solve_p(corpus, E, lambda_P, P, frozen):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.floats(0, 3))
-@settings(max_examples=30, deadline=None)
 def test_a_proximal_operator_minimises_what_it_is_said_to(seed, r, strength):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((2, r, r))
@@ -65,7 +64,6 @@ def test_a_proximal_operator_minimises_what_it_is_said_to(seed, r, strength):
 
 
 @given(corpora, st.integers(1, 5), st.floats(0.01, 20))
-@settings(max_examples=25, deadline=None)
 def test_l1_rows_of_p_meet_the_optimality_conditions_and_frozen_rows_stay(made, r, lambda_P):
     corpus, _, P, _, E = point(made, r)
     frozen = np.arange(len(P)) % 3 == 1
@@ -79,7 +77,6 @@ def test_l1_rows_of_p_meet_the_optimality_conditions_and_frozen_rows_stay(made, 
 
 
 @given(corpora, st.integers(1, 5), st.floats(0.01, 3))
-@settings(max_examples=25, deadline=None)
 def test_l1_and_nuclear_relations_meet_the_optimality_conditions(made, r, strength):
     corpus, _, _, _, E = point(made, r)
     for kind in ("l1", "nuclear"):
@@ -119,7 +116,6 @@ def test_nuclear_relations_of_one_orthonormal_graph_are_the_thresholded_right_ha
 
 
 @given(corpora, st.integers(1, 5), st.floats(0.01, 9), st.integers(1, 12))
-@settings(max_examples=25, deadline=None)
 def test_no_step_raises_the_objective_however_early_it_stops(made, r, penalty, limit):
     corpus, dense, P, R0, E = point(made, r)
     alpha, parts = 1.7, split(E, corpus)
@@ -149,7 +145,6 @@ def test_a_solved_problem_is_left_as_it_is_and_a_relation_without_arcs_is_zero()
 
 
 @given(corpora, st.integers(1, 6), st.booleans())
-@settings(max_examples=30, deadline=None)
 def test_the_bound_is_above_the_largest_eigenvalue_and_near_it(made, r, flat):
     corpus, _, _, _, E = point(made, r)
     E = E * np.array([1, *[1e-3] * (r - 1)]) if flat else E

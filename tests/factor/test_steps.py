@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import reference
 from corpora import batches_of, corpora, make_corpus, point, split
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bove.errors import BoveError
@@ -27,7 +27,6 @@ def solve_r(corpus, E, ridge, R0=None, tolerance=1e-10, limit=500):
 
 
 @given(corpora, st.integers(1, 6), st.floats(0.01, 30))
-@settings(max_examples=40, deadline=None)
 def test_r_step_solves_the_literal_normal_equations(made, r, ridge):
     corpus, dense, _, _, E = point(made, r)
     want = reference.r_step(dense, split(E, corpus), ridge)
@@ -35,7 +34,6 @@ def test_r_step_solves_the_literal_normal_equations(made, r, ridge):
 
 
 @given(corpora, st.integers(1, 6), st.floats(0, 20), st.floats(0.1, 10))
-@settings(max_examples=40, deadline=None)
 def test_e_step_equals_the_oracle_short_and_long_graphs(made, r, alpha, lambda_E):
     corpus, dense, P, R, E = point(made, r)
     kernel, got = EStep(P, P.T @ P, R, alpha, lambda_E), np.full_like(E, np.nan)
@@ -47,7 +45,6 @@ def test_e_step_equals_the_oracle_short_and_long_graphs(made, r, alpha, lambda_E
 
 
 @given(corpora, st.integers(1, 6), st.floats(0.1, 20))
-@settings(max_examples=40, deadline=None)
 def test_objective_by_term_adds_up_to_equation_3(made, r, alpha):
     corpus, dense, P, R, E = point(made, r)
     weights = {"alpha": alpha, "lambda_P": 0.3, "lambda_R": 0.7, "lambda_E": 1.1}
@@ -59,7 +56,6 @@ def test_objective_by_term_adds_up_to_equation_3(made, r, alpha):
 
 
 @given(corpora, st.integers(1, 6), st.floats(0.01, 20))
-@settings(max_examples=30, deadline=None)
 def test_p_step_equals_the_closed_form_and_leaves_frozen_rows(made, r, lambda_P):
     corpus, dense, P, _, E = point(made, r)
     frozen = np.arange(len(P)) % 3 == 1
@@ -71,7 +67,6 @@ def test_p_step_equals_the_closed_form_and_leaves_frozen_rows(made, r, lambda_P)
 
 @given(corpora, st.integers(1, 6), st.floats(0.01, 20), st.floats(0.01, 20), st.integers(0, 3))
 @example((np.random.default_rng(0), [1], 2, 1), 1, 1.0, 1.0, 0)
-@settings(max_examples=40, deadline=None)
 def test_p_and_r_step_never_raise_the_objective(made, r, alpha, penalty, iterations):
     """Even when conjugate gradients stop early: each of their iterations lowers the quadratic."""
     corpus, dense, P, R, E = point(made, r)

@@ -5,7 +5,7 @@ import re
 import shlex
 
 import yaml
-from plans import write_file
+from checkout import write_file
 
 from bove.cli.main import main
 from bove.text.pairs import read_pairs
@@ -62,12 +62,10 @@ SHIPPED = {
 }
 
 
-def datasets(checkout, *arguments):
-    """The descriptions of data sets that a dry run prints in its `bove pairs` commands, by name."""
-    done = checkout.snakemake("--dry-run", "--printshellcmds", "--nocolor", *arguments)
-    assert done.returncode == 0, done.stdout + done.stderr
-    lines = re.findall(r"^Shell command: (printf .*); bove pairs ", done.stdout + done.stderr, re.M)
-    found = [json.loads(shlex.split(line)[2]) for line in lines]
+def datasets(plan):
+    """The descriptions of data sets that the rule of pairs writes, by name."""
+    printed = re.findall(r"^Shell command: (printf .*); bove pairs ", plan.text, re.M)
+    found = [json.loads(shlex.split(command)[2]) for command in printed]
     return {dataset["name"]: dataset for dataset in found}
 
 
@@ -82,15 +80,15 @@ def made(dataset, folder, monkeypatch, output):
 def test_the_data_sets_that_come_along_are_planned_and_their_files_are_read(checkout, tmp_path, monkeypatch):
     own, expected = {"sources": {}}, {}
     for source, (files, counts) in SHIPPED.items():
+        folder = tmp_path / "my data" / source
+        folder.mkdir(parents=True)
         for file, text in files.items():
-            path = tmp_path / "my data" / source / file
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(text.encode())
-        own["sources"][source] = {"file": str(tmp_path / "my data" / source)}
+            (folder / file).write_bytes(text.encode())
+        own["sources"][source] = {"file": str(folder)}
         expected |= counts
     path = write_file(tmp_path / "own.yaml", yaml.safe_dump(own))
     files = [f"config/datasets/{name}.yaml" for name in SHIPPED]
-    plan = datasets(checkout, "--configfile", "config/config.yaml", *files, path)
+    plan = datasets(checkout.planned("--configfile", "config/config.yaml", *files, path))
     assert set(plan) == {"sts", "snli", *expected}
     for name, (count, scored) in expected.items():
         pairs = made(plan[name], checkout.folder, monkeypatch, tmp_path / f"{name}.jsonl")
@@ -107,7 +105,9 @@ def test_without_copies_they_are_fetched(checkout):
     assert fetched == {f"fetch_{name.replace('-', '_')}" for name in SHIPPED}
 
 
-def test_odd_columns_labels_and_values_reach_the_command_as_they_are_written(checkout, tmp_path, monkeypatch):
+def test_odd_columns_labels_and_values_reach_the_command_as_they_are_written(
+    checkout, own, tmp_path, monkeypatch
+):
     text = (
         "to day|it's {x}|$HOME|i=d\nA cat sleeps|A cat's asleep|so it is|x=1\nA dog|A cat|*|x=1\n??|!|*|y\n"
     )
@@ -121,8 +121,7 @@ def test_odd_columns_labels_and_values_reach_the_command_as_they_are_written(che
         "header": True,
         "subsets": {"a": {"input": write_file(tmp_path / "odd.txt", text), "where": {"i=d": "x=1"}}},
     }
-    path = write_file(tmp_path / "own.yaml", yaml.safe_dump({"datasets": {"odd": entry}}))
-    dataset = datasets(checkout, "--configfile", "config/config.yaml", path)["odd"]
+    dataset = datasets(checkout.planned(*own(datasets={"odd": entry})))["odd"]
     pairs = made(dataset, checkout.folder, monkeypatch, tmp_path / "odd.jsonl")
     assert [(pair.label, pair.first, pair.second, pair.gold) for pair in pairs] == [
         ("Odd {label}", "A cat sleeps", "A cat's asleep", "entailment"),

@@ -25,6 +25,7 @@ TOOLS = {
     "sphinx-argparse",
     "snakemake-executor-plugin-slurm",
     "pytest",
+    "pytest-xdist",
     "ruff",
     "mypy",
     "snakefmt",

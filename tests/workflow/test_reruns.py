@@ -1,4 +1,4 @@
-"""What runs again after a change, and what does not, seen on a small demo that is really run once."""
+"""What runs again after a change, and what does not."""
 
 import hashlib
 import json
@@ -7,83 +7,30 @@ import re
 import shutil
 
 import pytest
-import yaml
-from finished_run import SMALL, Run
+from small_demo import FILES, RUN, SETTINGS
+from test_small_demo import AFTER_PARSING
 
 # the tables of ablations are a page of the report too, and results are recorded
 AFTER_ABLATIONS = {"ablations": 1, "pages": 1, "provenance": 1}
 AFTER_SCORING = {"tables": 1, "figure_results": 1, "figure_scores": 1, **AFTER_ABLATIONS}
 AFTER_INFERENCE = {"score": 4, "figure_tokens": 2, **AFTER_SCORING}
-AFTER_PARSING = {"encode": 2, "look_up_words": 2, "infer": 6, "overview": 1, "figure_iterations": 1}
-AFTER_PARSING |= AFTER_INFERENCE
-AFTER_TRAINING = {"infer": 6, "training": 1, "figure_iterations": 1, "figure_relations": 1, **AFTER_INFERENCE}
-AFTER_THE_VOCABULARY = {"encode_treebank": 1, "train_als": 1, **AFTER_PARSING, **AFTER_TRAINING}
-AFTER_ANOTHER_PARSER = {"train_tagger": 1, "train_parser": 1, "evaluate_parser": 1, "parse": 2}
-ONE_MORE_DATA_SET = {
-    "pairs": 1,
-    "parse": 1,
-    "encode": 1,
-    "infer": 3,
-    "look_up_words": 1,
-    "score": 2,
-    "contamination": 1,
-    "overview": 1,
-    "figure_iterations": 1,
-    # the first one of its task, so its token vectors are drawn instead
-    "figure_tokens": 1,
-    **AFTER_SCORING,
-}
-MORE = (
-    "task: similarity, subsets: {a: {input: source:corpus/sts/STS.input.roles.txt,"
-    " gold: source:corpus/sts/STS.gs.roles.txt}}",
-    "task: entailment, subsets: {a: {input: source:corpus/snli/test.jsonl}}",
-)
 
 
 @pytest.fixture(scope="module")
-def finished(checkout):
-    return Run(checkout)
-
-
-def test_the_run_has_its_tables_and_its_configuration(finished):
-    results = finished.folder / "results" / "small"
-    endings = ("csv", "md", "svg", "png")
-    assert {path.name for path in (results / "tables").iterdir()} == {
-        *("scores.csv", "differences.csv", "sts.md", "sts.tex", "snli.md", "snli.tex"),
-        *("contamination.csv", "contamination.md", "run.json"),
-        *(f"ablations.{ending}" for ending in endings),
-    }
-    assert {path.name for path in (results / "training").iterdir()} == {f"training.{e}" for e in endings}
-    assert {path.name for path in (results / "model").iterdir()} == {
-        "model.safetensors",
-        "log.csv",
-        "times.csv",
-    }
-    stored = yaml.safe_load((results / "config.yaml").read_text(encoding="utf-8"))
-    assert stored["model"]["rank"] == 10
-    assert stored["model"]["als"]["tolerance"] == 0.001
-    assert sorted(path.name for path in (results / "ablations" / "once").iterdir()) == ["bags", "scores"]
-    figures = {"similarity", "entailment", "iterations", "relations"}
-    figures |= {"similarity-differences", "entailment-differences"}
-    figures |= {f"{kind}-{dataset}" for kind in ("scores", "tokens") for dataset in ("sts", "snli")}
-    found = {path.name for path in (results / "figures").iterdir()}
-    assert found == {f"{name}.{e}" for name in figures for e in ("svg", "png")} | {"relations.csv"}
-    accuracy = json.loads((results / "parser" / "accuracy.json").read_text(encoding="utf-8"))
-    assert set(accuracy["accuracy"]) == {"tags", "UAS", "LAS"} and accuracy["sentences"]["used"] > 0
-    left_over = [path for path in results.rglob("*") if path.name.endswith(".tmp")]
-    assert left_over == []
+def finished(demo, tmp_path_factory):
+    return demo.copy(tmp_path_factory.mktemp("a folder") / "checkout")
 
 
 def test_the_record_of_the_run_is_made_anew_to_the_byte_and_has_what_was_read(finished):
-    path = finished.folder / "results" / "small" / "tables" / "run.json"
+    path = finished.results / "tables" / "run.json"
     before = path.read_bytes()
     path.unlink()
     (path.parent / "seeds.md").write_text("of more seeds", encoding="utf-8")
-    done = finished.checkout.snakemake("--configfile", "config/config.yaml", "small.yaml")
-    assert done.returncode == 0 and finished.checkout.jobs(done.stdout + done.stderr) == {"provenance": 1}
+    done = finished.snakemake(*FILES)
+    said = done.stdout + done.stderr
+    assert done.returncode == 0 and finished.jobs(said) == {"provenance": 1}
     assert path.read_bytes() == before
-    said = "Of an earlier configuration, and not of this one: results/small/tables/seeds.md.\n"
-    assert said in done.stdout + done.stderr
+    assert f"Of an earlier configuration, and not of this one: results/{RUN}/tables/seeds.md.\n" in said
     (path.parent / "seeds.md").unlink()
     record = json.loads(before)
     assert record["configuration"]["model"]["rank"] == 10 and record["threads"]["train_als"] == 1
@@ -94,7 +41,7 @@ def test_the_record_of_the_run_is_made_anew_to_the_byte_and_has_what_was_read(fi
         "datasets.sts.subsets.roles.gold",
         "datasets.snli.subsets.dev.input",
     }
-    raw = (finished.folder / "results/small/data/raw.txt").read_bytes()
+    raw = (finished.results / "data" / "raw.txt").read_bytes()
     assert record["vectors"]["run"]["source_sha256"] == hashlib.sha256(raw).hexdigest()
     assert set(record["results"]) == {
         path.name for path in path.parent.iterdir() if path.suffix in (".csv", ".md", ".tex")
@@ -102,20 +49,11 @@ def test_the_record_of_the_run_is_made_anew_to_the_byte_and_has_what_was_read(fi
     assert (list(record["models"]), list(record["vocabularies"])) == (["run"], ["run"])
 
 
-@pytest.mark.parametrize("cores", [2, 1, 3])
-def test_a_second_run_does_nothing_with_any_number_of_cores(finished, cores):
-    files = ("--configfile", "config/config.yaml", "small.yaml")
-    done = finished.checkout.snakemake(*files, "--cores", str(cores))
-    assert done.returncode == 0
-    assert "Nothing to be done" in done.stdout + done.stderr
-
-
 def test_every_file_of_a_run_is_asked_for(finished):
-    """What a job that failed has left missing would else count as not needed, with old tables beside it."""
-    files = ("--configfile", "config/config.yaml", "small.yaml")
-    said = finished.checkout.snakemake("--dry-run", "--force", *files).stdout
+    """What a failed job has left missing would otherwise count as not needed, with old tables beside it."""
+    said = finished.snakemake("--dry-run", "--force", *FILES).stdout
     [asked] = re.findall(r"^(?:local)?rule default:\n    input: (.*)$", said, re.M)
-    _, *rows = finished.checkout.snakemake("--detailed-summary", *files).stdout.strip().split("\n")
+    _, *rows = finished.snakemake("--detailed-summary", *FILES).stdout.strip().split("\n")
     jobs = {}  # the files of each, by its command, which may have tabs itself
     for file, _, _, _, _, *command, _, _ in (row.split("\t") for row in rows):
         jobs.setdefault("\t".join(command), set()).add(file)
@@ -130,184 +68,146 @@ def embedded(page, name):
 
 
 def test_the_report_shows_every_figure_and_table_with_a_description_and_loads_nothing(finished):
-    files = ("--configfile", "config/config.yaml", "small.yaml")
-    done = finished.checkout.snakemake("--report", "report.html", *files)
-    assert done.returncode == 0, done.stdout + done.stderr
+    finished.run("--report", "report.html")
     text = (finished.folder / "report.html").read_text(encoding="utf-8")
     shown = embedded(text, "results")
-    folder = finished.folder / "results" / "small"
-    expected = {path.name for kind in ("figures", "training") for path in (folder / kind).glob("*.svg")}
-    expected |= {
-        f"{name}.html" for name in ("data", "contamination", "parser", "training", "sts", "snli", "ablations")
-    }
-    assert {result["name"] for result in shown.values()} == expected | {"ablations.svg"}
+    drawn = [path for kind in ("figures", "training") for path in (finished.results / kind).glob("*.svg")]
+    pages = ("data", "contamination", "parser", "training", "sts", "snli", "ablations")
+    expected = {path.name for path in drawn} | {f"{name}.html" for name in pages} | {"ablations.svg"}
+    assert {result["name"] for result in shown.values()} == expected
     for name, result in shown.items():
         assert "<p>" in result["caption"] and "{{" not in result["caption"], name
         assert result["labels"]["what"] and result["data_uri"].startswith("data:"), name
-    categories = embedded(text, "categories")
-    assert [name[0] for name in sorted(categories)] == ["1", "2", "3", "4", "5", "6", "7"]
+    assert [name[0] for name in sorted(embedded(text, "categories"))] == ["1", "2", "3", "4", "5", "6", "7"]
     description = embedded(text, "workflow_desc")
-    assert "run small" in description and "min_relations: 20" in description
+    assert f"run {RUN}" in description and "min_relations: 20" in description
     assert "system-message" not in description
     assert "starts at its top" in text, "the style sheet is missing"
     assert not re.search(r"<(script|img|link|iframe)\b[^>]*\b(src|href)=[\"']https?:", text)
 
 
 def test_what_changes_no_result_reruns_nothing(finished):
-    """Comments, docstrings, layout, time stamps, the order of keys, the form of numbers, code that no stage
-    of this run uses; settings that none uses rerun none."""
-    turned = {key: SMALL[key] for key in reversed(SMALL)}
-    turned["datasets"] = {key: SMALL["datasets"][key] for key in reversed(SMALL["datasets"])}
-    turned["model"] = {"lambda_R": "1e-1", "als": {"max_rounds": "2e0"}}
-    turned["model"] |= {"rank": 10.0, "alpha": "1e1"}
+    """Comments, docstrings, layout, time stamps, the order of keys, the form of numbers, unused code, and
+    settings that no stage of this run uses."""
+    turned = {key: SETTINGS[key] for key in reversed(SETTINGS)}
+    turned["datasets"] = {key: SETTINGS["datasets"][key] for key in reversed(SETTINGS["datasets"])}
+    turned["model"] = {"lambda_R": "1e-1", "als": {"max_rounds": "2e0"}, "rank": 10.0, "alpha": "1e1"}
+    numpy = r"\nimport numpy as np\n"
     with (
         finished.edited("bove/text/vocabulary.py", r'\A(r?)"""', r'\1"""Once more: '),
-        finished.edited(
-            "bove/factor/steps.py", r"\nimport numpy as np\n", "\n\n# arrays\nimport numpy as np\n"
-        ),
+        finished.edited("bove/factor/steps.py", numpy, "\n\n# arrays\nimport numpy as np\n"),
         finished.edited("bove/factor/als.py", r"\Z", "\n\nUNUSED = 1\n"),
         finished.edited("workflow/rules/train.smk", r"\A#", "# Here is"),
         finished.edited("environment.yml", r"\A#", "# Note:"),
     ):
-        for path in (finished.folder / "results" / "small").rglob("*.conll09"):
+        for path in finished.results.rglob("*.conll09"):
             os.utime(path)
-        finished.write(turned)
-        plan = finished.planned()
-        unused = finished.planned("threads=2", "mpi={processes: 2}", "model={sgd: {epochs: 1}}")
-        finished.write(SMALL)
+        finished.configure(turned)
+        plan = finished.plan()
+        unused = finished.plan("threads=2", "mpi={processes: 2}", "model={sgd: {epochs: 1}}")
+        finished.configure(SETTINGS)
     assert plan == {}
     assert unused == {"provenance": 1}, "the record of the run says what was asked for"
 
 
-CHANGES = [
-    ("model={alpha: 3}", {"train_als": 1, **AFTER_TRAINING}),
-    # the ablation has iterations of its own
-    (
-        "inference={iterations: 2}",
-        {"infer": 4, "score": 2, "figure_iterations": 1, "figure_tokens": 2, **AFTER_SCORING},
-    ),
-    ("vocabulary={min_words: 3}", {"vocabulary": 1, **AFTER_THE_VOCABULARY}),
-    ("parser={max_tokens: 30}", {"evaluate_parser": 1, "parse": 2, **AFTER_PARSING}),
-    ("parser={shards: 2}", {"parse_shard": 4, "gather_parses": 2, **AFTER_PARSING}),
-    (
-        "inference={shards: 2}",
-        {"infer_shard": 8, "gather_bags": 4, "figure_iterations": 1, **AFTER_INFERENCE},
-    ),
-    ("figures={pairs: {snli: ['a#1', \"it's\"]}}", {"figure_tokens": 1, "provenance": 1}),
-    ("systems=[word-vectors, bove]", {"score": 2, **AFTER_SCORING}),
-    ("ablations={still: {model: {alpha: 0}}}", {"train_als": 1, "infer": 2, "score": 2, **AFTER_ABLATIONS}),
-    ("ablations={silent: {scoring: {punctuation: false}}}", {"infer": 2, "score": 2, **AFTER_ABLATIONS}),
-    (
-        "ablations={rarer: {vocabulary: {min_words: 3}}}",
-        {
-            "vocabulary": 1,
-            "encode_treebank": 1,
-            "encode": 2,
-            "train_als": 1,
-            "infer": 2,
-            "score": 2,
-            **AFTER_ABLATIONS,
-        },
-    ),
-    ("ablations={same: {inference: {solver: fixed-point}}}", {"score": 2, **AFTER_ABLATIONS}),
-    (
+def test_ablations_and_comparisons_share_what_they_do_not_change(finished):
+    ablations = {
+        "still": {"model": {"alpha": 0}},
+        "silent": {"scoring": {"punctuation": False}},
+        "rarer": {"vocabulary": {"min_words": 3}},
+        "same": {"inference": {"solver": "fixed-point"}},
+    }
+    plan = finished.plan(
+        f"ablations={json.dumps(ablations)}",
         "compare={sgd: {model: {trainer: sgd}}}",
-        {"train_sgd": 1, "infer": 2, "score": 2, "training": 1, **AFTER_SCORING},
-    ),
-    *((f"datasets={{more: {{label: More, {more}}}}}", ONE_MORE_DATA_SET) for more in MORE),
-]
+        "figures={pairs: {snli: ['a#1', \"it's\"]}}",
+    )
+    assert plan == {
+        **{"vocabulary": 1, "encode_treebank": 1, "encode": 2},  # of rarer
+        **{"train_als": 2, "train_sgd": 1, "training": 1},
+        "infer": 2 * (3 + 1),
+        "score": 2 * (4 + 1),
+        "figure_tokens": 1,
+        **AFTER_SCORING,
+    }
 
 
-@pytest.mark.parametrize(
-    ("setting", "expected"), CHANGES, ids=[setting.partition(" ")[0] for setting, _ in CHANGES]
-)
-def test_a_setting_reruns_what_depends_on_it(finished, setting, expected):
-    assert finished.planned(setting) == expected
+def test_a_further_data_set_is_read_parsed_and_scored_alone(finished):
+    similar = "{input: source:corpus/sts/STS.input.roles.txt, gold: source:corpus/sts/STS.gs.roles.txt}"
+    entailed = "{input: source:corpus/snli/test.jsonl}"
+    more = f"a: {{label: A, task: similarity, subsets: {{x: {similar}}}}}"
+    more += f", b: {{label: B, task: entailment, subsets: {{x: {entailed}}}}}"
+    once = dict.fromkeys(("contamination", "overview", "figure_iterations"), 1)
+    # both are the first of their task, so their token vectors are drawn instead
+    each = {
+        "pairs": 2,
+        "parse": 2,
+        "encode": 2,
+        "infer": 6,
+        "look_up_words": 2,
+        "score": 4,
+        "figure_tokens": 2,
+    }
+    assert finished.plan(f"datasets={{{more}}}") == {**each, **once, **AFTER_SCORING}
 
 
-@pytest.mark.parametrize(
-    ("path", "old", "new", "expected"),
-    [
-        ("bove/evaluate/alignment.py", r"\Z", "\n\nprint()\n", AFTER_INFERENCE),
-        ("bove/factor/als.py", r"\Z", "\n\nprint()\n", {"train_als": 1, **AFTER_TRAINING}),
-        # one of the stages of a file
-        (
-            "bove/cli/parse.py",
-            r"def run_evaluate_parser.*\n",
-            r"\g<0>    print()\n",
-            {"evaluate_parser": 1, "overview": 1, "pages": 1},
-        ),
-    ],
-)
-def test_changed_code_reruns_the_stages_that_use_it(finished, path, old, new, expected):
-    with finished.edited(path, old, new):
-        assert finished.planned() == expected
-
-
-@pytest.mark.parametrize(
-    ("part", "further"),
-    [
-        ("dev", AFTER_PARSING),
-        ("train", {"vocabulary": 1, "contamination": 1, **AFTER_THE_VOCABULARY, **AFTER_PARSING}),
-    ],
-)
-def test_another_treebank_trains_the_parser_and_parses_again(finished, part, further):
-    with finished.edited(f"results/small/data/treebank/{part}.conll09", r"\A1\t\w+", "1\tZebra"):
-        assert finished.planned() == {**AFTER_ANOTHER_PARSER, **further}
+def test_changed_code_reruns_the_stages_that_use_it(finished):
+    """Statements for the whole of a module, definitions for the one stage of a file that uses them."""
+    with (
+        finished.edited("bove/evaluate/alignment.py", r"\Z", "\n\nprint()\n"),
+        finished.edited("bove/cli/parse.py", r"def run_evaluate_parser.*\n", r"\g<0>    print()\n"),
+    ):
+        assert finished.plan() == {"evaluate_parser": 1, "overview": 1, **AFTER_INFERENCE}
 
 
 def test_another_version_of_the_parser_trains_and_parses_again(finished):
     with finished.edited("workflow/rules/common.smk", r"metadata\.version\(package\)", "'9.9'"):
-        assert finished.planned() == {**AFTER_ANOTHER_PARSER, **AFTER_PARSING}
+        trained = {"train_tagger": 1, "train_parser": 1, "evaluate_parser": 1}
+        assert finished.plan() == {**trained, **AFTER_PARSING}
 
 
 def test_a_finished_run_may_be_moved(finished, tmp_path):
     moved = tmp_path / "elsewhere"
     shutil.move(finished.folder, moved)
-    finished.folder = finished.checkout.folder = moved
-    assert finished.planned() == {}
+    finished.folder = moved
+    assert finished.plan() == {}
 
 
-def check_made_again_alone(finished, whole, shard, jobs):
-    """A lost shard costs itself and what is gathered from it, which is the same to the byte."""
-    before = whole.read_bytes()
+@pytest.mark.parametrize(
+    ("part", "last", "jobs"),
+    [
+        ("inference", "gather_bags", {"infer_shard": 2 * 4, "gather_bags": 4}),
+        ("parser", "gather_parses", {"parse_shard": 2 * 2, "gather_parses": 2}),
+    ],
+)
+def test_shards_give_the_same_bytes_and_a_lost_one_is_made_alone(finished, part, last, jobs):
+    """After that nothing runs again but the record of the settings; left out, the number of shards stays."""
+    pattern = {"inference": "bags/bove/{}.safetensors", "parser": "parses/{}.conllu.gz"}[part]
+    files = [finished.results / pattern.format(name) for name in ("sts", "snli")]
+    before = [path.read_bytes() for path in files]
+    finished.configure(SETTINGS | {part: SETTINGS.get(part, {}) | {"shards": 2}})
+    assert finished.run("--until", last) == jobs
+    assert [path.read_bytes() for path in files] == before
+    assert finished.plan() == {"provenance": 1}
+    whole = files[0]
     whole.unlink()
-    shard.unlink()
-    target = str(whole.relative_to(finished.folder))
-    done = finished.checkout.snakemake(target, "--configfile", "config/config.yaml", "small.yaml")
-    said = done.stdout + done.stderr
-    assert done.returncode == 0, said
-    assert finished.checkout.jobs(said) == jobs
-    assert whole.read_bytes() == before
+    whole.with_name("sts").joinpath(whole.name.replace("sts", "2-of-2")).unlink()
+    assert finished.run(str(whole.relative_to(finished.folder))) == dict.fromkeys(jobs, 1)
+    assert whole.read_bytes() == before[0]
+    finished.configure(SETTINGS)
+    assert finished.plan() == {"provenance": 1}
 
 
-def test_shards_give_the_same_bags_and_a_lost_one_is_inferred_alone(finished):
-    """After the bags nothing runs again but the record of the settings; left out, the number stays."""
-    bags = {name: finished.folder / f"results/small/bags/bove/{name}.safetensors" for name in ("sts", "snli")}
-    before = {name: path.read_bytes() for name, path in bags.items()}
-    finished.write({**SMALL, "inference": {"shards": 3}})
-    files = ("--configfile", "config/config.yaml", "small.yaml")
-    done = finished.checkout.snakemake(*files, "--until", "gather_bags")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert finished.checkout.jobs(done.stdout + done.stderr) == {"infer_shard": 12, "gather_bags": 4}
-    assert {name: path.read_bytes() for name, path in bags.items()} == before
-    assert finished.planned() == {"provenance": 1}
-    shard = bags["sts"].with_name("sts") / "2-of-3.safetensors"
-    check_made_again_alone(finished, bags["sts"], shard, {"infer_shard": 1, "gather_bags": 1})
-    finished.write(SMALL)
-    assert finished.planned() == {"provenance": 1}
+VOCABULARY = f"results/{RUN}/vocabulary.json"
+# as Snakemake starts a job on another machine
+JOB = ("--mode", "remote", "--target-jobs", "vocabulary:variant=", "--allowed-rules", "vocabulary", "--force")
 
 
-def test_shards_give_the_same_trees_and_a_lost_one_is_parsed_alone(finished):
-    """After the trees nothing runs again but the record of the settings: they are the same to the byte."""
-    trees = {name: finished.folder / f"results/small/parses/{name}.conllu.gz" for name in ("sts", "snli")}
-    before = {name: path.read_bytes() for name, path in trees.items()}
-    finished.write({**SMALL, "parser": {**SMALL["parser"], "shards": 2}})
-    files = ("--configfile", "config/config.yaml", "small.yaml")
-    done = finished.checkout.snakemake(*files, "--until", "gather_parses")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert {name: path.read_bytes() for name, path in trees.items()} == before
-    assert finished.planned() == {"provenance": 1}
-    shard = trees["sts"].with_name("sts") / "2-of-2.conllu.gz"
-    check_made_again_alone(finished, trees["sts"], shard, {"parse_shard": 1, "gather_parses": 1})
-    assert finished.planned() == {"provenance": 1}
+def test_a_job_that_outlives_snakemake_records_the_settings_that_it_ran_with(finished):
+    """As on a cluster, where Snakemake is killed and the job goes on."""
+    after = ("--config", "vocabulary={min_relations: 10}")
+    assert finished.planned(VOCABULARY, *FILES) == {}
+    done = finished.snakemake(*JOB, "--nolock", "--ignore-incomplete", *FILES, *after)
+    assert done.returncode == 0, done.stderr
+    assert finished.planned(VOCABULARY, *FILES, *after) == {}  # nobody has to do it again
+    assert finished.planned(VOCABULARY, *FILES) == {"vocabulary": 1}
