@@ -55,7 +55,7 @@ class Names:
 
     @property
     def are_own(self) -> bool:
-        """Whether the names are all that there is to know, and no vocabulary stands behind them."""
+        """Whether the names are the graphs' own, and not those of a vocabulary."""
         return self.hash == self._own_hash()
 
     @classmethod
@@ -91,7 +91,7 @@ class Names:
 
 
 def kind_of(name: str) -> str:
-    """What stands before a property's first colon; "" without one."""
+    """The part before a property's first colon; "" without one."""
     return name.partition(":")[0] if ":" in name else ""
 
 
@@ -122,7 +122,7 @@ def names_of(model: Model, path: str | Path, vocabulary: str | Path | None) -> N
 
 
 class Unseen(NamedTuple):
-    """What a model does not know of some graphs, by name, with how often it stands there."""
+    """What a model does not know of some graphs: names with their counts."""
 
     properties: Counter[str]
     relations: Counter[str]
@@ -272,7 +272,7 @@ class _Flat:
 
 
 def _count(names: Iterable[str], rows: np.ndarray) -> Counter[str]:
-    """How often each name's row stands there, in the order of the names."""
+    """The count of each name's row, in the order of the names."""
     listed = list(names)
     counts = np.bincount(rows, minlength=len(listed)).tolist()
     return Counter({name: count for name, count in zip(listed, counts, strict=True) if count})

@@ -152,7 +152,7 @@ class Fitted:
 
     Attributes:
         P, R: [c, r] and [d, r, r].
-        rows: L by term, a dict a round.
+        rows: L by term, one dict per round.
         said: what else a model tells of its training.
         corpus: the graphs that L was summed over.
         E: [T, r] of the training graphs, or None.
@@ -354,7 +354,7 @@ class BoVE(TransformerMixin, BaseEstimator):
         return bag @ self.relations_[self.names_.relation_rows[relation]] @ bag.T
 
     def unseen(self, X: Graphs, *, vectors: Vectors | None = None) -> Unseen:
-        """What the model does not know of graphs: names, with how often each stands there."""
+        """What the model does not know of graphs: names with their counts."""
         check_is_fitted(self, "model_")
         return Corpus.of(X).numbered_as(self.names_, vectors)[1]
 

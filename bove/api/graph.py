@@ -32,7 +32,7 @@ def seed_of(random_state: Any) -> int:
 
 
 def missing(value: Any) -> bool:
-    """Whether a value stands for none: None, or not a number or a time, as tables have it in empty cells."""
+    """Whether a value is that of an empty cell in a table: None, or not a number, or not a time."""
     if value is None or type(value).__name__ == "NAType":  # pandas.NA, which is neither equal nor different
         return True
     try:
@@ -67,8 +67,8 @@ class Graph:
     node may have edges to itself. The same property of a node, or the same edge, given twice counts once.
 
     Attributes:
-        nodes: the properties of each node, such as ("word:dog", "pos:NN"). What stands before the first
-            colon is the property's kind; each kind is a term of the loss.
+        nodes: the properties of each node, such as ("word:dog", "pos:NN"). The part before the first colon
+            is the property's kind; each kind is a term of the loss.
         edges: (label, head, dependent); in the model X[label, head, dependent] = 1.
         id: the graph's name, for messages and files.
         names: what each node is called outside, where it is; or none at all.
@@ -146,7 +146,7 @@ class Graph:
         self.edges.append((label, ends[0], ends[1]))
 
     def check(self) -> None:
-        """See that nodes and edges, which anybody may change, are still those of a graph.
+        """Check nodes and edges, which anybody may change.
 
         Raises:
             BoveError: something among them that `add_node` and `add_edge` would not have put there.

@@ -55,7 +55,7 @@ def read_vectors(path: str | Path, prefix: str = "word:") -> Mapping[str, np.nda
 
     Args:
         path: vectors.safetensors; it is mapped, not read.
-        prefix: what stands before the word in the property's name.
+        prefix: of the property's name, before the word.
 
     Raises:
         BoveError: the file is missing, damaged or something else.

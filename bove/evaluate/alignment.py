@@ -5,7 +5,7 @@
 
 What the formulas leave open: a zero vector has cosine 0 with every vector; an empty bag scores 0; STS is 0
 where a + b is not positive. A pair with one direction that is not positive is counted, because the fraction
-is no mean there and may be large.
+is not a mean there and may be large.
 """
 
 from collections import Counter

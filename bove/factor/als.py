@@ -5,7 +5,7 @@ the fixed-point solver, or by one step as RESCAL does), P, R. Where training sta
 the first round makes P and R for it. Every `restart_every` rounds E goes back to 0 and is inferred afresh
 first. Ends when L improves by less than `tolerance` in a round, or after `max_rounds`.
 
-Several processes (`bove.factor.peers`) can share the sentences. P, R and L are the same in all of them; E is
+Several processes (`Peers`) can share the sentences. P, R and L are the same in all of them; E is
 of each one's own sentences.
 """
 
@@ -126,7 +126,7 @@ class AlsTrainer:
         return AlsState(P, R, E, state.round + 1, (*state.log, row), finished, state.seconds)
 
     def _check(self, row) -> None:
-        """Raise where L is no number, or so far below 0 that rounding has swamped this sum of squares."""
+        """Raise where L is not a number, or so far below 0 that rounding has swamped this sum of squares."""
         nothing = self.nnz_W.sum() + self.settings.alpha * self.nnz_X.sum()  # L of empty bags
         if not row["total"] >= -1e-3 * nothing or not np.isfinite(row["total"]):
             fault = "below 0" if row["total"] < 0 else "not finite"

@@ -125,7 +125,7 @@ class LowRankAdaGrad(AdaGrad):
             self.settle(X)
 
     def settle(self, X):
-        # where X is no number, the loss says so; an SVD would end the run with a message of its own
+        # where X is not finite, the loss says so; an SVD would end the run with a message of its own
         on = (self.due > 0) & torch.isfinite(X).all(2).all(1) & (X != 0).any(2).any(1)
         if on.any():
             X[on] = shrink(X[on], self.due[on])

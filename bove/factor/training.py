@@ -48,7 +48,7 @@ def start_properties(data: TrainingData, seed: int, dtype: str) -> np.ndarray:
 
 
 def sgd_library(device: str, threads: int):
-    """`bove.factor.sgd`, with PyTorch told how many threads to use and to give the same bytes each time.
+    """`bove.factor.sgd`, with PyTorch set to a number of threads and to the same bytes each time.
 
     Raises:
         BoveError: there is no PyTorch.
