@@ -11,7 +11,7 @@ import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from changed_parts import summed
+from fuzz.changes import summed
 
 from bove.cli.main import main
 from bove.config.sources import extract

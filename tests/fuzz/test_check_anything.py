@@ -25,7 +25,6 @@ TEXTS = (
     "gold_label\tsentence1\tsentence2\tpairID\nneutral\tA\tB\t1\n",
     "run: x\nmodel: {alpha: 1}\n",
 )
-pytestmark = pytest.mark.fuzz
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from artefact_files import write_all
 from conll_rows import DOGS_09, DOGS_U
-from every_reader import FOLDER, IDS, LAYOUT, READERS, TEXTS
+from fuzz.readers import FOLDER, IDS, LAYOUT, READERS, TEXTS
 
 from bove.api.estimator import BoVE
 from bove.api.readers import read_json_lines
@@ -20,7 +20,7 @@ from bove.factor.als import AlsState
 from bove.factor.parallel import Peers
 from bove.text.conll import Sentence
 
-CONFIGURATIONS = Path(__file__).parent.parent / "config"
+CONFIGURATIONS = Path(__file__).parent.parent.parent / "config"
 SNLI = '{"gold_label": "neutral", "sentence1": "A dog.", "sentence2": "B.", "pairID": "1"}\n'
 ITERATIONS = "id,tokens,iterations,change\na-1.1,2,3,0.5\na-1.2,0,0,0.0\n"
 GRAPHS = '{"nodes": [["word:dog", "pos:NN"], ["word:barks"]], "edges": [["SBJ", 1, 0]], "id": "s1"}\n'

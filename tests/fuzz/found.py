@@ -1,9 +1,9 @@
 """Keep the inputs that fuzzing has found, each of which took a reader another way, as tests.
 
-    python tests/found_inputs.py .fuzz/corpus
+    python tests/fuzz/found.py .fuzz/corpus
 
 Packs them into tests/data/found.tar.xz, a folder a reader; those of readers that were not fuzzed stay. The
-same inputs give the same bytes. tests/test_every_reader.py reads them all.
+same inputs give the same bytes. tests/fuzz/test_readers.py reads them all.
 """
 
 import io
@@ -11,7 +11,7 @@ import sys
 import tarfile
 from pathlib import Path
 
-KEPT = Path(__file__).parent / "data" / "found.tar.xz"
+KEPT = Path(__file__).parent.parent / "data" / "found.tar.xz"
 
 
 def kept() -> dict[str, bytes]:
