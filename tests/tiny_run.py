@@ -4,11 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from tiny_treebank import count_and_encode, tiny_sentences, write_treebank
+from tiny_treebank import count_and_encode, random_model, tiny_sentences, write_treebank
 
 from bove.cli.main import main
 from bove.config.load import resolve, store
-from bove.factor.model import Model
 from bove.text.conll import Sentence
 from bove.text.pairs import Pair, write_pairs
 from bove.text.vectors import write_vectors
@@ -55,17 +54,10 @@ def make_run(root: Path, **sections) -> Path:
 
 def make_model(folder: Path, seed: int, place: str = "model/model.safetensors") -> None:
     """A model under which relations move every token."""
-    rng, vocabulary = np.random.default_rng(seed), Vocabulary.load(folder / "vocabulary.json")
-    c, d = vocabulary.n_properties, vocabulary.n_relations
-    model = Model(
-        properties=rng.standard_normal((c, RANK)).astype(np.float32),
-        relations=(0.6 * rng.standard_normal((d, RANK, RANK))).astype(np.float32),
-        frozen=np.arange(c) < 3,
-        groups={"words": (0, vocabulary.n_words), "tags": (vocabulary.n_words, c)},
-        relation_names=vocabulary.relations,
-        vocabulary_hash=vocabulary.hash,
-        hyperparameters={"alpha": 1.0, "lambda_E": 20.0},
-    )
+    vocabulary = Vocabulary.load(folder / "vocabulary.json")
+    more = {"hyperparameters": {"alpha": 1.0, "lambda_E": 20.0}}
+    more["frozen"] = np.arange(vocabulary.n_properties) < 3
+    model = random_model(vocabulary, np.random.default_rng(seed), RANK, 0.6, **more)
     (folder / place).parent.mkdir(parents=True, exist_ok=True)
     model.save(folder / place)
 
