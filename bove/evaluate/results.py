@@ -16,7 +16,7 @@ seeds and the selection of a model are pivots of such frames. Its columns, also 
     low, high                       ends of the value's interval, NaN where there is none
     undefined_resamples             resamples without a value; the interval is over the others
 
-and, beside those of scores.csv, `subsets`: how many subsets the data set has.
+and, beside those of scores.csv, the data set's `label` and how many `subsets` it has.
 """
 
 from collections import defaultdict
@@ -32,8 +32,8 @@ from bove.evaluate.metrics import METRICS, evaluate
 from bove.files import atomic_write, check_file
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pyarrow as pa
+    from pandas import DataFrame
 
 FORMAT, VERSION = "bove-scores", "1"
 _SHARED = ("dataset", "label", "task")
@@ -205,7 +205,7 @@ def _check(path, scores: Scores) -> None:
 # From scores to results.
 
 
-def results_of(scores: Scores, metrics: Iterable[str] = ()) -> "pd.DataFrame":
+def results_of(scores: Scores, metrics: Iterable[str] = ()) -> "DataFrame":
     """Results of a data set: a row for each subset and system in the file's order, then the summaries.
 
     Similarity has three summaries: the unweighted mean of its subsets, their mean weighted by scored pairs
@@ -234,7 +234,7 @@ def results_of(scores: Scores, metrics: Iterable[str] = ()) -> "pd.DataFrame":
         ]
         found = pd.DataFrame(rows, columns=RESULT_COLUMNS)
         parts += _with_means(found) if similarity else [found]
-    return pd.concat(parts, ignore_index=True).assign(subsets=n_subsets)
+    return pd.concat(parts, ignore_index=True).assign(label=scores.label, subsets=n_subsets)
 
 
 def _result(scores: Scores, metric: str, subset: str, pairs: np.ndarray, system: str) -> tuple:
@@ -247,7 +247,7 @@ def _result(scores: Scores, metric: str, subset: str, pairs: np.ndarray, system:
     return (*names, *counts, metric, value, int(not np.isnan(value)), np.nan, np.nan, 0)
 
 
-def _with_means(results: "pd.DataFrame") -> list["pd.DataFrame"]:
+def _with_means(results: "DataFrame") -> list["DataFrame"]:
     """The results of one metric: those of the subsets, both means, those of all pairs together."""
     is_whole = results.subset == TOGETHER
     whole, subsets, means = results[is_whole], results[~is_whole], []
@@ -262,18 +262,18 @@ def _with_means(results: "pd.DataFrame") -> list["pd.DataFrame"]:
     return [subsets, *means, whole]
 
 
-def without_summaries(results: "pd.DataFrame") -> "pd.DataFrame":
+def without_summaries(results: "DataFrame") -> "DataFrame":
     """The rows of subsets alone."""
     return results[~results.subset.isin(AGGREGATES)]
 
 
-def defined_subsets(results: "pd.DataFrame", by: list[str]) -> dict[tuple[str, ...], set[str]]:
+def defined_subsets(results: "DataFrame", by: list[str]) -> dict[tuple[str, ...], set[str]]:
     """The subsets with a value, by the columns named: means are comparable where these sets are equal."""
     defined = without_summaries(results)
     defined = defined[defined.value.notna()]
     return defaultdict(set, {key: set(rows.subset) for key, rows in defined.groupby(by, sort=False)})
 
 
-def csv_text(frame: "pd.DataFrame") -> str:
+def csv_text(frame: "DataFrame") -> str:
     """The frame as CSV in full precision; what is undefined is an empty cell."""
     return frame.to_csv(index=False, lineterminator="\n")

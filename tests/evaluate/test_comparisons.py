@@ -30,17 +30,14 @@ from bove.evaluate.comparisons import (
     summarise_bags,
 )
 from bove.evaluate.results import KEY, MEAN, TOGETHER, WEIGHTED_MEAN, csv_text, results_of
-from bove.evaluate.tables import Names
+from bove.evaluate.tables import named
 
 
 def variants(task, subsets, gold, dataset="d", empty=None, **values):
     """The results of variants of one data set, by their scores."""
-    frames = [
-        results_of(scores_of(task, subsets, gold, {"bove": column}, dataset=dataset, empty=empty)).assign(
-            variant=name
-        )
-        for name, column in values.items()
-    ]
+    shared = {"dataset": dataset, "empty": empty}
+    scores = {name: scores_of(task, subsets, gold, {"bove": v}, **shared) for name, v in values.items()}
+    frames = [results_of(found).assign(variant=name) for name, found in scores.items()]
     return pd.concat(frames, ignore_index=True)
 
 
@@ -158,21 +155,17 @@ VARIANTS = {
     "flat news": ([1, 1, 1, 1, 0, 1, 5, 2, 4], [0.9, 0.2, 0.8, 0.1]),
     "flat": ([1] * 9, [0.5] * 4),
 }
-NAMES = Names({"sts": "STS-2014", "snli": "SNLI"}, ["sts"])
-MEAN_TITLE, DEV_TITLE = "STS-2014 (development), mean of 2 subsets", "SNLI, dev"
+MEAN_TITLE, DEV_TITLE = "STS (development), mean of 2 subsets", "SNLI, dev"
 
 
 def compared(*names, base="full", empty=0):
     labels = ["entailment", "neutral", "entailment", "contradiction"]
-    sts, snli = ({name: VARIANTS[name][side] for name in names} for side in (0, 1))
-    empty = {"bove": np.arange(9) < empty}
-    frames = [
-        variants("entailment", ["dev"] * 4, labels, "snli", **snli),
-        variants("similarity", SUBSETS, STS_GOLD, "sts", empty, **sts),
-    ]
-    found = pd.concat(frames, ignore_index=True)
-    order = {name: v for v, name in enumerate(names)}
-    return compare(found.sort_values("variant", key=lambda v: v.map(order), kind="stable"), base)
+    empty, parts = {"bove": np.arange(9) < empty}, []
+    for name in names:
+        sts, snli = VARIANTS[name]
+        parts.append(variants("entailment", ["dev"] * 4, labels, "snli", **{name: snli}))
+        parts.append(variants("similarity", SUBSETS, STS_GOLD, "sts", empty, **{name: sts}))
+    return compare(named(pd.concat(parts, ignore_index=True), ["sts"]), base)
 
 
 def of(frame, variant):
@@ -182,7 +175,7 @@ def of(frame, variant):
 
 
 def table(frame, base="full"):
-    return ablation_table(frame, base, "bove", NAMES)
+    return ablation_table(frame, base, "bove")
 
 
 def test_differences_are_from_the_bases_value_of_the_same_subset():
@@ -230,7 +223,7 @@ def test_the_table_has_the_base_first_means_before_entailment_and_signed_differe
         rows["shuffled"][DEV_TITLE] == "83.33% (-16.67)" and rows["flat news"][DEV_TITLE] == "100.00% (0.00)"
     )
     assert rows["shuffled"][MEAN_TITLE].startswith("0.") and "(-0." in rows["shuffled"][MEAN_TITLE]
-    assert "difference from *full*" in text and "*bove*" in text and "chosen on STS-2014" in text
+    assert "difference from *full*" in text and "*bove*" in text and "chosen on STS" in text
     assert f"*{MEAN_TITLE}*: unweighted mean" in text and f"*{DEV_TITLE}*: average precision, in" in text
     gain = cells(table(compared("full", "shuffled", base="shuffled"), "shuffled"))
     assert gain["full"][DEV_TITLE] == "100.00% (+16.67)"
@@ -243,18 +236,18 @@ def test_undefined_values_and_other_means_are_in_table_notes_and_figure():
     assert rows["flat"][MEAN_TITLE] == "undefined (0 of 2 subsets defined)"
     assert rows["flat news"][MEAN_TITLE] == "1.0000 (1 of 2 subsets defined)"
     assert f"than the base's: flat on {MEAN_TITLE}; flat news on {MEAN_TITLE}." in text
-    sts, snli = panels(made, "full", NAMES)
+    sts, snli = panels(made, "full")
     assert sts.remarks == {"flat": "undefined", "flat news": "mean of other subsets"}
     assert set(sts.values) == {"full"}
     assert snli.values == {"full": 100.0, "flat": 50.0, "flat news": 100.0} and not snli.remarks
     assert (sts.unit, snli.unit) == ("Pearson's correlation", "average precision (%)")
-    assert (sts.title, snli.title) == ("STS-2014 (development)\nmean of 2 subsets", "SNLI\ndev")
+    assert (sts.title, snli.title) == ("STS (development)\nmean of 2 subsets", "SNLI\ndev")
 
 
 def test_an_undefined_base_leaves_values_without_differences():
     made = compared("full", "flat", base="flat")
     assert cells(table(made, "flat"))["full"][MEAN_TITLE] == "1.0000"
-    sts = panels(made, "flat", NAMES)[0]
+    sts = panels(made, "flat")[0]
     assert sts.values == {"full": pytest.approx(1)} and sts.remarks == {"flat": "undefined"}
 
 
@@ -270,7 +263,8 @@ def test_empty_bags_are_counted_once_for_each_variant():
 def over(*values, task="similarity", subset="images", entered=1, dataset="d"):
     """One result of each seed."""
     metric = "pearson" if task == "similarity" else "average-precision"
-    shared = {"task": task, "dataset": dataset, "subset": subset, "n_scored": 8, "metric": metric}
+    names = {"task": task, "dataset": dataset, "label": {"d": "STS", "e": "SNLI"}[dataset], "subset": subset}
+    shared = {**names, "n_scored": 8, "metric": metric}
     entered = entered if isinstance(entered, tuple) else (entered,) * len(values)
     rows = [
         {**shared, "variant": str(seed), "value": value, "entered": 0 if np.isnan(value) else n}
@@ -280,11 +274,11 @@ def over(*values, task="similarity", subset="images", entered=1, dataset="d"):
 
 
 def spread(*parts):
-    return spreads(pd.concat(parts, ignore_index=True), "1")
+    return spreads(named(pd.concat(parts, ignore_index=True), ["d"]), "1")
 
 
 def seeds_page(found, same=()):
-    return seeds_table(found, "1", "bove", Names({"d": "STS"}, ["d"]), same)
+    return seeds_table(found, "1", "bove", same)
 
 
 def test_mean_deviation_and_range_are_beside_the_run_s_own_value():
@@ -346,7 +340,7 @@ def test_the_tables_are_given_what_sums_up_each_task():
         over(0.2, 0.4, task="entailment", subset="dev", dataset="e"),
     )
     said = "Mean and standard deviation of bove over 2 seeds (seeds.md): "
-    assert seed_notes(found, "bove", Names({"d": "STS", "e": "SNLI"})) == {
+    assert seed_notes(found, "bove") == {
         "similarity": [f"{said}STS mean 0.4000, 0.1414."],
         "entailment": [f"{said}SNLI dev 30.00%, 14.14%."],
     }

@@ -18,13 +18,13 @@ from bove.evaluate.statistics import DIFFERENCE_COLUMNS, Bootstrap
 from bove.evaluate.tables import (
     Cell,
     Findings,
-    Names,
     Row,
     Table,
     latex,
     latex_text,
     markdown,
     markdown_table,
+    named,
     task_files,
     task_tables,
 )
@@ -167,9 +167,9 @@ def difference(subset, system, against, p, task="similarity", value=0.1):
 def found(results, labels, development=(), differences=(), bootstrap=BOOTSTRAP, **more):
     frame = pd.DataFrame(results, columns=RESULT_COLUMNS)
     subsets = frame[~frame.subset.isin(AGGREGATES)].groupby("dataset").subset.nunique()
-    frame["subsets"] = frame.dataset.map(subsets)
+    frame = frame.assign(subsets=frame.dataset.map(subsets), label=frame.dataset.map(labels))
     against = pd.DataFrame(differences, columns=DIFFERENCE_COLUMNS)
-    return Findings(frame, against, Names(labels, development), bootstrap, **more)
+    return Findings(named(frame, development), against, bootstrap, **more)
 
 
 def page(task, *given, **more):
