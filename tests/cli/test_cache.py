@@ -1,4 +1,4 @@
-"""Results of dear stages, taken from a folder that runs share."""
+"""Results of expensive stages, taken from a folder that runs share."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""The command line: odd arguments, places, locales and signals end in one line, and what lies there stays."""
+"""The command line: odd arguments, places, locales and signals end in one line, and existing files stay."""
 
 import json
 import os
