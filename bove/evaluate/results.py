@@ -144,36 +144,6 @@ def read_scores(path: str | Path) -> Scores:
 
 
 def _read(path) -> Scores:
-    table, metadata = _read_table(path)
-    systems = [name.removeprefix("score:") for name in table.column_names if name.startswith("score:")]
-    for field in _schema(systems):
-        if table.column_names.count(field.name) != 1:
-            raise BoveError(f"{path}: does not have one column '{field.name}'; {_AGAIN}")
-        nulls = table[field.name].null_count and field.name != "gold" and not _is_null_unscored(field.name)
-        if table[field.name].type != field.type or nulls:
-            raise BoveError(
-                f"{path}: column '{field.name}' is not {field.type}, or has empty cells; {_AGAIN}"
-            )
-    shared = {name: table[name].unique().to_pylist() for name in _SHARED}
-    for name, found in shared.items():
-        if len(found) != 1:
-            raise BoveError(f"{path}: column '{name}' has {len(found)} values, not one; {_AGAIN}")
-    texts = {name: tuple(table[name].to_pylist()) for name in ("id", "subset", "gold")}
-    return Scores(
-        **{name: found[0] for name, found in shared.items()},
-        ids=texts["id"],
-        subsets=texts["subset"],
-        gold=texts["gold"],
-        scored=table["scored"].to_numpy(),
-        values={s: table[f"score:{s}"].to_numpy() for s in systems},
-        empty={s: table[f"empty:{s}"].to_numpy() for s in systems},
-        pairs_sha256=metadata.get("pairs_sha256", ""),
-        model_hashes={s: metadata.get(f"model_hash:{s}", "") for s in systems},
-        lengths=np.stack([table[name].fill_null(0).to_numpy() for name in _LENGTHS], axis=1).astype(np.int64),
-    )
-
-
-def _read_table(path) -> tuple["pa.Table", dict[str, str]]:
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(path)
@@ -183,10 +153,32 @@ def _read_table(path) -> tuple["pa.Table", dict[str, str]]:
         raise BoveError(f"{path}: damaged, its numbers of rows differ; {_AGAIN}")
     table = file.read()
     metadata = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
-    if metadata.get("format") != FORMAT or metadata.get("version") != VERSION:
-        found = f"{metadata.get('format', 'an unnamed format')} version {metadata.get('version', '?')}"
-        raise BoveError(f"{path}: holds {found}, not {FORMAT} version {VERSION}; {_AGAIN}")
-    return table, metadata
+    found = metadata.get("format", "an unnamed format"), metadata.get("version", "?")
+    if found != (FORMAT, VERSION):
+        raise BoveError(f"{path}: holds {' version '.join(found)}, not {FORMAT} version {VERSION}; {_AGAIN}")
+    systems = [name.removeprefix("score:") for name in table.column_names if name.startswith("score:")]
+    for field in _schema(systems):
+        if table.column_names.count(field.name) != 1 or table[field.name].type != field.type:
+            raise BoveError(f"{path}: does not have one column '{field.name}' of {field.type}; {_AGAIN}")
+        filled = field.name != "gold" and not _is_null_unscored(field.name)
+        if filled and table[field.name].null_count:
+            raise BoveError(f"{path}: column '{field.name}' has empty cells; {_AGAIN}")
+        if field.name in _SHARED and len(table[field.name].unique()) != 1:
+            raise BoveError(f"{path}: column '{field.name}' has not one value for all pairs; {_AGAIN}")
+    names = ("id", "subset", "gold", *_SHARED)
+    columns = {name: tuple(table[name].to_pylist()) for name in names}
+    return Scores(
+        **{name: columns[name][0] for name in _SHARED},
+        ids=columns["id"],
+        subsets=columns["subset"],
+        gold=columns["gold"],
+        scored=table["scored"].to_numpy(),
+        values={s: table[f"score:{s}"].to_numpy() for s in systems},
+        empty={s: table[f"empty:{s}"].to_numpy() for s in systems},
+        pairs_sha256=metadata.get("pairs_sha256", ""),
+        model_hashes={s: metadata.get(f"model_hash:{s}", "") for s in systems},
+        lengths=np.stack([table[name].fill_null(0).to_numpy() for name in _LENGTHS], axis=1).astype(np.int64),
+    )
 
 
 def _check(path, scores: Scores) -> None:
@@ -221,19 +213,15 @@ def results_of(scores: Scores, metrics: Iterable[str] = ()) -> "DataFrame":
 
     groups = scores.by_subset()
     if clash := [name for name in groups if name in AGGREGATES]:
-        raise BoveError(
-            f"data set '{scores.dataset}' has a subset '{clash[0]}', the name of a summary; rename it"
-        )
-    n_subsets, similarity = len(groups), scores.task == "similarity"
-    if similarity:
+        name = scores.dataset
+        raise BoveError(f"data set '{name}' has a subset '{clash[0]}', the name of a summary; rename it")
+    n_subsets, parts = len(groups), []
+    if scores.task == "similarity":
         groups[TOGETHER] = np.arange(len(scores.ids))
-    parts = []
     for metric in tuple(metrics) or (METRICS[scores.task],):
-        rows = [
-            _result(scores, metric, name, pairs, s) for name, pairs in groups.items() for s in scores.values
-        ]
+        rows = [_result(scores, metric, g, groups[g], s) for g in groups for s in scores.values]
         found = pd.DataFrame(rows, columns=RESULT_COLUMNS)
-        parts += _with_means(found) if similarity else [found]
+        parts += _with_means(found) if scores.task == "similarity" else [found]
     return pd.concat(parts, ignore_index=True).assign(label=scores.label, subsets=n_subsets)
 
 
