@@ -5,8 +5,8 @@
 # make lint    check style, types and workflow
 # make docs    make the manual, a site in site/ that needs no network
 # make bench   measure speed and memory; RUN=results/NAME measures inference on that run's model
-# make fuzz    feed damaged files to a reader: READER=conll SECONDS=120; tests/every_reader.py lists them, and
-#              tests/found_inputs.py keeps what was found as tests
+# make fuzz    feed damaged files to a reader: READER=conll SECONDS=120; tests/fuzz/readers.py lists them, and
+#              tests/fuzz/found.py keeps what was found as tests
 # make test-lowest, make test-highest  run all tests with the oldest or newest versions that pyproject.toml allows
 # Each makes the virtual environment .venv first, once. `make demo CORES=4` uses four cores, and so does `make test`.
 
@@ -76,7 +76,7 @@ fuzz:
 	test -x .fuzz/bin/python || "$(PYTHON)" -m venv .fuzz
 	.fuzz/bin/python -m pip install --quiet atheris numpy scipy scikit-learn safetensors pyyaml jsonschema pyarrow threadpoolctl tqdm
 	mkdir -p .fuzz/corpus/$(READER)
-	TMPDIR=$(firstword $(wildcard /dev/shm) /tmp) PYTHONPATH=. .fuzz/bin/python tests/fuzz/readers.py $(READER) \
+	TMPDIR=$(firstword $(wildcard /dev/shm) /tmp) PYTHONPATH=. .fuzz/bin/python tests/fuzz/run.py $(READER) \
 	  .fuzz/corpus/$(READER) -max_total_time=$(SECONDS) -timeout=60 -artifact_prefix=.fuzz/
 
 bench: $(STAMP)

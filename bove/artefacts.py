@@ -1,7 +1,7 @@
 """The one reader and writer of safetensors files, each with a format name and a version beside its arrays.
 
 Layout of a safetensors file: the header's length as a little-endian 64-bit number, a JSON header, the raw
-arrays one after another. Arrays are written widest element first, so each lies on a multiple of its
+arrays one after another. Arrays are written widest element first, so each starts at a multiple of its
 element size and can be mapped as it is. The same content always gives the same bytes.
 """
 

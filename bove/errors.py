@@ -39,7 +39,7 @@ def similar(word: str, known: Iterable[str]) -> str:
 
 
 def finite(value: Any) -> float | None:
-    """The finite number that a text or a number stands for; None where there is none."""
+    """A text or a number as a finite number; None where it is not one."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):

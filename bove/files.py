@@ -53,7 +53,7 @@ def refusal(error: UnicodeEncodeError, where: str = "") -> BoveError:
     before, after = error.object[: error.start].split("\n")[-1], error.object[error.start :].split("\n")[0]
     shown = before[-_AROUND:] + after[: 1 + _AROUND]
     return BoveError(
-        f"{where}half a surrogate pair in {shown!r}, which is no text in UTF-8; repair what it comes from"
+        f"{where}half a surrogate pair in {shown!r}, which UTF-8 cannot hold; repair what it comes from"
     )
 
 
@@ -202,7 +202,7 @@ def write_json(path: str | Path, content: object) -> None:
 def atomic_path(path: str | Path) -> Iterator[Path]:
     """Give a unique temporary path beside `path` for a library to write; rename it at the end.
 
-    Raises BoveError where it cannot be written, or where something lies that is no file.
+    Raises BoveError where it cannot be written, or where something other than a file is in its place.
     """
     path = Path(path)
     check_target(path)
@@ -233,13 +233,13 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 def check_target(path: str | Path) -> None:
-    """BoveError where a folder, a pipe or a device lies, which a file cannot take the place of."""
+    """BoveError where a folder, a pipe or a device is, which a file cannot replace."""
     path = Path(path)
     try:
         other = path.exists() and not path.is_file()
     except (OSError, ValueError):  # such as of a name that is too long: said when it is written
         return
-    # /dev/stdout may lead to a file, but it is no file itself
+    # /dev/stdout may lead to a file, but is not a file itself
     if other or path.absolute().parent == Path("/dev"):
         raise BoveError(f"{path}: cannot be written (is a folder, a pipe or a device); name a file")
 
@@ -253,7 +253,7 @@ def atomic_folder(path: str | Path, replaceable: str) -> Iterator[Path]:
         replaceable: name of the file that tells that a folder is of this kind and may be replaced.
 
     Raises:
-        BoveError: something else lies there, or it cannot be written.
+        BoveError: something else is there, or it cannot be written.
     """
     path = Path(path)
     place = path.parent / f".{path.name}.{uuid4().hex[:12]}.tmp"
@@ -302,7 +302,7 @@ def csv_rows(path: str | Path, advice: str) -> Iterator[tuple[int, list[str]]]:
 
     Args:
         path: the file, gzip or not.
-        advice: what to do about a file that is no CSV, for the message.
+        advice: what to do about a file that is not CSV, for the message.
 
     Raises:
         BoveError: with the line, what cannot be CSV.
@@ -397,7 +397,7 @@ def read_object(path, number: int, line: str, numbers: Callable | None = None) -
     except (ValueError, RecursionError) as e:
         raise BoveError(f"{path}, line {number}: not JSON ({e}); is the file cut off?") from e
     if not isinstance(record, dict):
-        raise BoveError(f"{path}, line {number}: not a JSON object; one object a line is due")
+        raise BoveError(f"{path}, line {number}: not a JSON object; write one object per line")
     return record
 
 

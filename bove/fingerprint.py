@@ -47,8 +47,7 @@ def fingerprint(*names: str, package: Path = PACKAGE) -> str:
 def reached(*names: str, package: Path = PACKAGE) -> dict[tuple[str, str], str]:
     """(module, name) of every definition that a fingerprint covers, with the hash of its code.
 
-    The name "" stands for those statements of a module that define nothing. For what is raised, see
-    `fingerprint`.
+    The name "" is for the statements of a module that define nothing. For errors see `fingerprint`.
     """
     found: dict[tuple[str, str], str] = {}
     waiting = []

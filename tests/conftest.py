@@ -21,7 +21,7 @@ def pytest_collection_modifyitems(items):
     """Mark the tests of some folders by their names."""
     for item in items:
         part = item.path.relative_to(TESTS).parts[0] if item.path.is_relative_to(TESTS) else ""
-        if part in ("cluster", "workflow", "docs"):
+        if part in ("cluster", "workflow", "docs", "fuzz"):
             item.add_marker(part)
 
 

@@ -1,29 +1,21 @@
 """What is written, by the package or by hand, is read back the same."""
 
 import itertools
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 import bove
-from bove.bags.shards import Layout, ShardWriter, gather
-from bove.bags.store import BagWriter
-from bove.cli import parse as parse_shards
 from bove.cli.common import read_notes, write_notes
 from bove.cli.train import write_times, write_training_log
 from bove.evaluate.results import Scores, read_scores, write_scores
 from bove.evaluate.training_log import read_run
-from bove.factor.model import Model, compress
-from bove.text import parser as parsing
 from bove.text.conll import Sentence
 from bove.text.graphs import encode, load_graphs, save_graphs
-from bove.text.pairs import match_parses
-from bove.text.vectors import WordVectors, convert
 from bove.text.vocabulary import Vocabulary, build
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
@@ -117,36 +109,6 @@ def test_vocabularies_and_graphs_of_any_words(path, data):
         np.testing.assert_array_equal(getattr(load_graphs(path), field.name), getattr(corpus, field.name))
 
 
-@given(
-    st.lists(texts, max_size=4, unique=True),
-    st.lists(texts, max_size=3, unique=True),
-    st.booleans(),
-    st.data(),
-)
-def test_models(path, properties, relations, named, data):
-    finite = st.floats(-9, 9, width=32)
-    c, d = len(properties), len(relations)
-    R = data.draw(arrays(np.float32, (d, 2, 2), elements=finite))
-    model = Model(
-        properties=data.draw(arrays(np.float32, (c, 2), elements=finite)),
-        relations=compress(R, 0.9) if data.draw(st.booleans()) else R,
-        frozen=data.draw(arrays(bool, c)),
-        groups={"words": (0, c)},
-        relation_names=tuple(relations),
-        vocabulary_hash="h",
-        hyperparameters={"alpha": data.draw(numbers), "x": data.draw(texts)},
-        property_names=tuple(properties) if named else (),
-    )
-    model.save(path)
-    again = Model.load(path)
-    assert again.hash == model.hash
-    np.testing.assert_array_equal(again.dense_relations(), model.dense_relations())
-    for name in ("properties", "frozen"):
-        np.testing.assert_array_equal(getattr(again, name), getattr(model, name))
-    for name in ("groups", "relation_names", "hyperparameters", "property_names"):
-        assert getattr(again, name) == getattr(model, name)
-
-
 @given(st.lists(st.tuples(texts, texts, st.none() | numbers, numbers), min_size=1, max_size=5), texts, texts)
 def test_scores(path, rows, system, label):
     scored = np.array([gold is not None for *_, gold, _ in rows])
@@ -164,28 +126,6 @@ def test_scores(path, rows, system, label):
         np.testing.assert_equal(getattr(again, field.name), getattr(scores, field.name))
 
 
-# not a number, nor any white space that separates cells of a text
-spelt = st.text(st.characters(categories=["L", "P", "S"]), min_size=1, max_size=4)
-
-
-@given(
-    st.lists(spelt, min_size=2, max_size=6, unique=True),
-    st.booleans(),
-    st.sampled_from([" ", "\t", "  "]),
-    st.data(),
-)
-def test_vectors_in_text(path, words, header, between, data):
-    finite = st.floats(width=32, allow_nan=False, allow_infinity=False)
-    rows = data.draw(arrays(np.float32, (len(words), 3), elements=finite))
-    lines = [between.join([word, *map(repr, row.tolist())]) for word, row in zip(words, rows, strict=True)]
-    first = [f"{len(words)} 3"] if header else []
-    path.write_text("\n".join([*first, *lines]) + "\n", encoding="utf-8", newline="")
-    assert not convert(path, path.with_name("converted"))
-    found = WordVectors.open(path.with_name("converted"))
-    assert [found.word(row) for row in range(len(found))] == words
-    np.testing.assert_array_equal(found.vectors, rows)
-
-
 @given(st.dictionaries(st.sampled_from(["similarity", "entailment"]), st.lists(texts, max_size=3)))
 def test_notes(path, notes):
     write_notes(path, notes)
@@ -197,14 +137,8 @@ def test_notes(path, notes):
 @given(st.lists(st.tuples(*[numbers] * 4), min_size=1, max_size=5), st.lists(plain, max_size=2, unique=True))
 def test_training_logs(path, rows, relations):
     log = [
-        {
-            "round": i,
-            "restart": 0,
-            "total": a,
-            "words": b,
-            "tags": c,
-            **{f"relation:{k}": d for k in range(len(relations))},
-        }
+        {"round": i, "restart": 0, "total": a, "words": b, "tags": c}
+        | {f"relation:{k}": d for k in range(len(relations))}
         for i, (a, b, c, d) in enumerate(rows, 1)
     ]
     seconds = list(itertools.accumulate(abs(round(row[3])) for row in rows))
@@ -213,46 +147,3 @@ def test_training_logs(path, rows, relations):
     curve = read_run("run", path, path.with_name("times"))
     assert (curve.total, curve.seconds) == ([row[0] for row in rows], seconds)
     assert curve.terms["words"] == [row[1] for row in rows]
-
-
-@given(st.lists(plain | st.just(""), max_size=6), st.integers(1, 3))
-def test_shards_of_parsing_and_own_trees(tmp_path_factory, some, total):
-    folder, ids = tmp_path_factory.mktemp("shards"), [f"p-{i}.1" for i in range(len(some))]
-    items = parsing.distinct(ids, some)
-    trees = {
-        text: Sentence(name, *((x,) for x in (text, "T", 0, "r")) if text else ()) for name, text in items
-    }
-    paths = [folder / str(number) for number in range(1, total + 1)]
-    for number, path in enumerate(paths, 1):
-        own = [trees[text] for _, text in parse_shards.slice_of(items, number, total)]
-        parse_shards.write_shard(path, items, (number, total), own, ["made = by"])
-    made_by, found = parse_shards.gather(paths[::-1], ids, some)
-    found = list(found)
-    assert made_by == ["made = by"]
-    assert found == [replace(trees[text], id=name) for name, text in zip(ids, some, strict=True)]
-    with open(folder / "own", "w", encoding="utf-8", newline="\n") as stream:
-        for tree, text in zip(found, some, strict=True):
-            parse_shards.write_conllu(stream, tree, text)
-    assert list(match_parses(folder / "own", ids, some)) == found
-
-
-@given(st.lists(st.integers(0, 3), min_size=1, max_size=6), st.integers(1, 3), st.data())
-def test_shards_of_bags(path, lengths, total, data):
-    index = np.array(
-        [*range(len(lengths)), *data.draw(st.lists(st.integers(0, len(lengths) - 1), max_size=3))]
-    )
-    ids, lengths = [f"s{i}" for i in range(len(index))], np.array(lengths)
-    layout = Layout(ids, np.arange(len(lengths)), index, lengths, "inputs")
-    bags = [np.full((n, 2), b, np.float32) for b, n in enumerate(lengths)]
-    with BagWriter(path, ids, lengths, index, 2, "bove", "h") as writer:
-        for b, bag in enumerate(bags):
-            writer.put(b, bag)
-    shards = []
-    for number in range(1, total + 1):
-        own = np.arange(number - 1, len(lengths), total)
-        shards.append(path.with_name(f"{number}-of-{total}"))
-        with ShardWriter(shards[-1], layout, (number, total), [own], 2, "bove", "h", {}) as writer:
-            for b in own:
-                writer.put_many(np.array([b]), bags[b])
-    gather(shards[::-1], layout, path.with_name("gathered"))
-    assert path.with_name("gathered").read_bytes() == path.read_bytes()

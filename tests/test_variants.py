@@ -104,8 +104,8 @@ def test_every_key_of_the_model_and_its_trainers_has_one_place():
         ({"grid": {"alpha": 3}}, "select.grid.alpha: 3 has the wrong type; allowed: array"),
         ({"points": [{}]}, "select.points: without candidates"),
         ({"datasets": ["d"]}, "select.datasets: without candidates"),
-        ({"grid": {"alpha": [[1, 2], 3]}}, "select: alpha: [1, 2] is no single value"),
-        ({"grid": {"alpha": [None, 3]}}, "select: alpha: None is no single value"),
+        ({"grid": {"alpha": [[1, 2], 3]}}, "select: alpha: [1, 2] is not a single value"),
+        ({"grid": {"alpha": [None, 3]}}, "select: alpha: None is not a single value"),
         ({"points": [{"als": {"tolerance": 1}}]}, "select: als: no key of model; allowed: trainer, alpha"),
         ({"grid": {"alpha": [float("inf")]}}, "select.grid.alpha[0]: inf is not a finite number"),
         ({"grid": {"alpah": [1]}}, "select: alpah: no key of model; did you mean alpha? allowed: trainer"),
@@ -327,7 +327,7 @@ def test_a_run_s_own_files_lie_in_its_folder(folder):
     assert run.file("graphs") == folder / "graphs" / "train.safetensors"
 
 
-def test_paths_of_the_configuration_begin_where_results_lies(folder, monkeypatch, tmp_path):
+def test_paths_of_the_configuration_start_at_the_folder_of_results(folder, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     for path in (folder, folder.relative_to(tmp_path)):
         assert Run.open(path).treebank() == tmp_path / "data" / "train.conllu"

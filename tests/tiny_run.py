@@ -4,11 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from tiny_treebank import count_and_encode, tiny_sentences, write_treebank
+from tiny_treebank import count_and_encode, random_model, tiny_sentences, write_treebank
 
 from bove.cli.main import main
 from bove.config.load import resolve, store
-from bove.factor.model import Model
 from bove.text.conll import Sentence
 from bove.text.pairs import Pair, write_pairs
 from bove.text.vectors import write_vectors
@@ -24,14 +23,6 @@ CHASED = Sentence(
 TURNED = Sentence("2", ("A", "cat", "sees", "the", "dog", "."), *(
     getattr(CHASED, name) for name in ("tags", "heads", "relations")
 ))  # fmt: skip
-TREES = {"x": CHASED, "y": TURNED, "z": Sentence("none")}
-PAIRS = [
-    Pair(name, "sts", "STS", "similarity", name[0], first, second, gold, gold is not None)
-    for name, first, second, gold in (
-        ("a-1", "x", "x", 5.0), ("a-2", "x", "y", 1.5), ("a-3", "x", "z", 2.5), ("b-1", "y", "x", 3.0),
-        ("b-2", "y", "z", None),
-    )
-]  # fmt: skip
 
 
 def make_run(root: Path, **sections) -> Path:
@@ -50,8 +41,10 @@ def make_run(root: Path, **sections) -> Path:
     write_vectors(folder / "vectors.safetensors", [([word.encode() for word in WORDS], rows)], {})
     make_model(folder, seed=6)
     raw = {
-        "run": "tiny", "treebank": {"train": "data/train.conllu", "dev": "data/dev.conllu"},
-        "vectors": {"file": "data/vectors.bin"}, "model": {"rank": RANK},
+        "run": "tiny",
+        "treebank": {"train": "data/train.conllu", "dev": "data/dev.conllu"},
+        "vectors": {"file": "data/vectors.bin"},
+        "model": {"rank": RANK},
         "datasets": {"d": {"label": "D", "task": "entailment", "development": True,
                            "subsets": {"a": {"input": "a.txt"}}}},
     }  # fmt: skip
@@ -59,22 +52,14 @@ def make_run(root: Path, **sections) -> Path:
     return folder
 
 
-def make_model(
-    folder: Path, seed: int, place: str = "model/model.safetensors", vocabulary: str = "vocabulary.json"
-) -> Model:
+def make_model(folder: Path, seed: int, place: str = "model/model.safetensors") -> None:
     """A model under which relations move every token."""
-    rng, names = np.random.default_rng(seed), Vocabulary.load(folder / vocabulary)
-    c, d = names.n_properties, names.n_relations
-    model = Model(
-        properties=rng.standard_normal((c, RANK)).astype(np.float32),
-        relations=(0.6 * rng.standard_normal((d, RANK, RANK))).astype(np.float32),
-        frozen=np.arange(c) < 3, groups={"words": (0, names.n_words), "tags": (names.n_words, c)},
-        relation_names=names.relations, vocabulary_hash=names.hash,
-        hyperparameters={"alpha": 1.0, "lambda_E": 20.0},
-    )  # fmt: skip
+    vocabulary = Vocabulary.load(folder / "vocabulary.json")
+    more = {"hyperparameters": {"alpha": 1.0, "lambda_E": 20.0}}
+    more["frozen"] = np.arange(vocabulary.n_properties) < 3
+    model = random_model(vocabulary, np.random.default_rng(seed), RANK, 0.6, **more)
     (folder / place).parent.mkdir(parents=True, exist_ok=True)
     model.save(folder / place)
-    return model
 
 
 def infer(folder: Path, system: str, graphs: Path, output: Path, *more) -> None:
@@ -94,25 +79,21 @@ def encode(folder: Path, sentences: Path, output: Path) -> Path:
     return output
 
 
-def write_sides(out: Path, pairs: list[Pair], trees: dict[str, Sentence]) -> None:
-    """Write out/pairs, and out/trees of the texts of those that are scored."""
-    with open(out / "pairs", "w", encoding="utf-8") as stream:
-        write_pairs(stream, pairs)
-    sides = [(pair, i, (pair.first, pair.second)[i - 1]) for pair in pairs if pair.scored for i in (1, 2)]
-    write_treebank(out / "trees", [replace(trees[text], id=f"{pair.id}.{i}") for pair, i, text in sides])
-
-
 def score(folder: Path, out: Path, pairs: list[Pair], trees: dict[str, Sentence], systems, *more) -> None:
     """What the stages make of pairs: out/pairs, out/trees, bags named by system, out/report, out/scores.
 
     Args:
         trees: of the pairs' texts. more: options of `bove infer`.
     """
-    write_sides(out, pairs, trees)
+    with open(out / "pairs", "w", encoding="utf-8") as stream:
+        write_pairs(stream, pairs)
+    sides = [(pair, i, (pair.first, pair.second)[i - 1]) for pair in pairs if pair.scored for i in (1, 2)]
+    write_treebank(out / "trees", [replace(trees[text], id=f"{pair.id}.{i}") for pair, i, text in sides])
     graphs = encode(folder, out / "trees", out / "g")
     for system in systems:
         report = [] if system == "word-vectors" else ["--report", out / "report"]
         infer(folder, system, graphs, out / system, "--sentences", out / "trees", *report, *more)
     bags = [f"{system}={out / system}" for system in systems]
-    words = ["score", "--pairs", out / "pairs", "--bags", *bags, "--output", out / "scores"]
-    assert main(list(map(str, words))) == 0
+    assert (
+        main(["score", "--pairs", str(out / "pairs"), "--bags", *bags, "--output", str(out / "scores")]) == 0
+    )

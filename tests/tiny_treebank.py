@@ -1,10 +1,15 @@
 """A few dozen sentences with trees, in Penn Treebank style, for tests that train a tagger or a parser."""
 
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
+import numpy as np
+
 from bove.cli.main import main
+from bove.factor.model import Model
 from bove.text.conll import Sentence, write_conllu
+from bove.text.vocabulary import Vocabulary
 
 _NOUNS, _VERBS = ("dog", "cat", "girl", "boy", "horse"), ("sees", "follows", "likes")
 
@@ -24,11 +29,32 @@ def tiny_sentences() -> list[Sentence]:
     return out
 
 
+def flat(name: str, forms: Sequence[str], tag: str = "T") -> Sentence:
+    """A tree whose first token heads all others."""
+    n = len(forms)
+    return Sentence(name, tuple(forms), (tag,) * n, ((0,) + (1,) * n)[:n], (("ROOT",) + ("X",) * n)[:n])
+
+
+def random_model(vocabulary: Vocabulary, rng, rank: int, scale: float = 1.0, **changes) -> Model:
+    """A model for a vocabulary, with relations of this scale; `changes` are further fields."""
+    c, d = vocabulary.n_properties, vocabulary.n_relations
+    fields = {
+        "properties": rng.standard_normal((c, rank)).astype(np.float32),
+        "relations": (scale * rng.standard_normal((d, rank, rank))).astype(np.float32),
+        "frozen": np.zeros(c, bool),
+        "groups": {"words": (0, vocabulary.n_words), "tags": (vocabulary.n_words, c)},
+        "relation_names": vocabulary.relations,
+        "vocabulary_hash": vocabulary.hash,
+        "hyperparameters": {"alpha": 0.5, "lambda_E": 2},
+    }
+    return Model(**fields | changes)
+
+
 def write_treebank(path: Path, sentences: list[Sentence]) -> Path:
     """Write sentences as CoNLL-U."""
     with open(path, "w", encoding="utf-8") as stream:
         for sentence in sentences:
-            write_conllu(stream, sentence)
+            write_conllu(stream, sentence, " ".join(sentence.forms))
     return path
 
 

@@ -101,8 +101,7 @@ def start_tokens(corpus: GraphCorpus, rank: int, start: str, seed: int) -> np.nd
         return rng.standard_normal((n, rank)) / np.sqrt(rank)
     arcs = corpus.arc_head, corpus.arc_dependent
     X = sp.csr_array((np.ones(len(arcs[0])), arcs), shape=(n, n))
-    S, E = X + X.T, np.zeros((n, rank))
-    most = min(rank, n)
+    S, E, most = X + X.T, np.zeros((n, rank)), min(rank, n)
     if n <= max(DENSE, rank + 1):
         values, vectors = np.linalg.eigh(S.toarray())
     else:

@@ -41,11 +41,11 @@ def missing(value: Any) -> bool:
         return False
 
 
-def mapped(vectors: Vectors | None) -> Vectors:
-    """Vectors by name, none where none are given; BoveError for something else."""
-    if vectors is not None and not isinstance(vectors, Mapping):
-        raise BoveError(f"vectors is {type(vectors).__name__}; give the vector of each property by its name")
-    return vectors or {}
+def mapped(given: Mapping | None, what: str = "vectors", due: str = "the vector of each property") -> Mapping:
+    """What is given by name, nothing where None is given; BoveError for something else."""
+    if given is not None and not isinstance(given, Mapping):
+        raise BoveError(f"{what} is {type(given).__name__}; give {due} by its name")
+    return given or {}
 
 
 def series(given: Any, what: str, due: str) -> Iterator[Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bove.api.graph import Graph, checked, missing, series
+from bove.api.graph import Graph, checked, mapped, missing, series
 from bove.errors import BoveError
 from bove.files import atomic_write, check_text, read_lines, read_object
 from bove.text.conll import Sentence, read_sentences
@@ -190,8 +190,7 @@ def numbered_graphs(path: str | Path) -> Iterator[tuple[int, Graph]]:
             continue
         record = read_object(path, number, line)
         check_text(path, number, json.dumps(record, ensure_ascii=False))
-        unknown = [key for key in record if key not in _KEYS]
-        if unknown or "nodes" not in record:
+        if (unknown := [key for key in record if key not in _KEYS]) or "nodes" not in record:
             found = f"unknown key {unknown[0]!r}" if unknown else "no key 'nodes'"
             raise BoveError(f"{path}, line {number}: {found}; a graph has: {', '.join(_KEYS)}")
         try:
@@ -250,9 +249,7 @@ def from_triples(
             relations that are not text, or nodes whose own properties read alike, such as 1 and "1".
     """
     graph, numbers, own = Graph(id=id), dict[Hashable, int](), dict[str, Hashable]()
-    given = {} if properties is None else properties
-    if not isinstance(given, Mapping):
-        raise BoveError(f"properties is {type(given).__name__}; give the properties of each node by its name")
+    given = mapped(properties, "properties", "the properties of each node")
 
     def node(name: Hashable) -> int:
         if not isinstance(name, Hashable) or missing(name):

@@ -1,11 +1,11 @@
 """Shared cache for expensive stages: a folder that runs, checkouts and people can share.
 
-A result lies under a hash over all that it depends on: the stage, its code, the versions of what computes,
-its arguments, and the content of the files that it reads. Paths and run names are not part of the key.
+The key of a result is a hash over all that it depends on: the stage, its code, the versions of the libraries
+that compute, its arguments, and the content of the files that it reads. Paths and run names are not part of
+the key.
 
-The folder is named by an environment variable. Its entries, `STAGE/HASH`, appear whole or not at all; each
-has a file that says what it was made from and what its files' bytes must be. Any may be deleted at any time:
-what is taken is copied.
+An environment variable names the folder. Its entries, `STAGE/HASH`, appear whole or not at all; each records
+what it was made from and the hashes of its files. Entries may be deleted at any time: results are copied.
 """
 
 import argparse

@@ -28,7 +28,6 @@ from bove.evaluate.contamination import (
     shared_pairs,
     shared_sentences,
 )
-from bove.evaluate.tables import Names
 from bove.files import atomic_write
 from bove.text.conll import Sentence, read_sentences
 from bove.text.graphs import Counts, encode, save_graphs
@@ -350,19 +349,17 @@ def register_contamination(parser) -> None:
 def run_contamination(args) -> None:
     """Write both files, each whole, and print the Markdown page."""
     pairs = _read(args.pairs)
-    names = Names({pair.dataset: pair.label for pair in pairs}, args.development)
+    datasets = dict.fromkeys(pair.dataset for pair in pairs)
     for name in args.development:
-        if name not in names.labels:
-            raise BoveError(
-                f"--development {name}: no such data set; the pairs have {', '.join(names.labels)}"
-            )
-    scored = scored_pairs(pairs)
-    shared = shared_pairs(scored, names)
+        if name not in datasets:
+            raise BoveError(f"--development {name}: no such data set; the pairs have {', '.join(datasets)}")
+    scored = scored_pairs(pairs, args.development)
+    shared = shared_pairs(scored)
     sentences = shared_sentences(scored, _treebank(args)) if args.treebank else None
-    page = contamination_page(scored, names, shared, sentences)
+    page = contamination_page(scored, shared, sentences)
     files = {"contamination.csv": contamination_csv(shared, sentences), "contamination.md": page}
     write_files(args.output, files)
-    write_notes(args.table_notes, contamination_notes(scored, names, shared))
+    write_notes(args.table_notes, contamination_notes(scored, shared))
     by = ["dataset", "subset", "other_dataset"]
     for (dataset, subset, other), ids in shared.groupby(by, sort=False).id:
         log.warning("%s %s: %d scored pairs are in %s too", dataset, subset, ids.nunique(), other)

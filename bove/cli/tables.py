@@ -13,35 +13,12 @@ import numpy as np
 
 from bove._version import __version__
 from bove.bags import BOVE
-from bove.cli.common import (
-    add_development_argument,
-    add_table_notes_argument,
-    check_confidence,
-    read_notes,
-    write_files,
-    write_notes,
-)
+from bove.cli import common
 from bove.errors import BoveError
-from bove.evaluate.comparisons import (
-    ABLATION_COLUMNS,
-    SUMMARIES,
-    ablation_table,
-    candidate_table,
-    candidates_frame,
-    choice,
-    compare,
-    panels,
-    ranked,
-    seed_notes,
-    seeds_table,
-    settings,
-    spreads,
-    summarise,
-)
+from bove.evaluate import comparisons, statistics
 from bove.evaluate.metrics import METRICS, is_positive, pearson
 from bove.evaluate.results import RESULT_COLUMNS, Scores, csv_text, read_scores, results_of
-from bove.evaluate.statistics import Bootstrap, adjust, evidence
-from bove.evaluate.tables import Findings, Names, task_files, undefined
+from bove.evaluate.tables import Findings, named, task_files, undefined
 from bove.files import atomic_path
 from bove.text.pairs import TASKS
 
@@ -144,7 +121,7 @@ def register_tables(parser) -> None:
         required=True,
         help="folder that gets scores.csv, differences.csv, and sts and snli as .md and .tex",
     )
-    add_development_argument(parser)
+    common.add_development_argument(parser)
     parser.add_argument(
         "--notes",
         nargs="+",
@@ -164,33 +141,27 @@ def run_tables(args) -> None:
     check_development(args.development, datasets)
     tables = [scores for _, scores in datasets.values()]
     _warn_of_mixed_models(tables)
-    names = Names({scores.dataset: scores.label for scores in tables}, args.development)
-    found = zip(*(evidence(scores, bootstrap) for scores in tables), strict=True)
+    found = zip(*(statistics.evidence(scores, bootstrap) for scores in tables), strict=True)
     results, differences = (pd.concat(frames, ignore_index=True) for frames in found)
-    findings = Findings(
-        results=results,
-        differences=adjust(differences),
-        names=names,
-        bootstrap=bootstrap,
-        notes=read_notes(args.notes) | {"length-correlation": _length_notes(tables, names)},
-        origin=_origin(tables),
-    )
+    results = named(results, args.development)
+    notes = common.read_notes(args.notes) | {"length-correlation": _length_notes(tables, results)}
+    findings = Findings(results, statistics.adjust(differences), bootstrap, notes, _origin(tables))
     files = {
         "scores.csv": csv_text(results[RESULT_COLUMNS]),
         "differences.csv": csv_text(findings.differences),
     }
     for task in TASKS:
         files |= task_files(task, findings)
-    write_files(args.output, files)
+    common.write_files(args.output, files)
     _log_undefined(results)
     print("\n".join(text for name, text in files.items() if name.endswith(".md")), end="")
 
 
-def _bootstrap(args) -> Bootstrap:
+def _bootstrap(args) -> statistics.Bootstrap:
     if not 1 <= args.resamples <= MOST_RESAMPLES:
         raise BoveError(f"--resamples {args.resamples}: must be at least 1 and at most {MOST_RESAMPLES}")
-    check_confidence(args.confidence)
-    bootstrap = Bootstrap(args.resamples, args.confidence, args.seed)
+    common.check_confidence(args.confidence)
+    bootstrap = statistics.Bootstrap(args.resamples, args.confidence, args.seed)
     if bootstrap.resamples < bootstrap.least:
         log.warning(
             "%d resamples are few for intervals of %g%%; take at least %d, or a lower confidence",
@@ -210,16 +181,16 @@ def _origin(tables: list[Scores]) -> str:
     return f"Made by bove {__version__}, {versions}; models, by the start of their hash: {', '.join(named)}."
 
 
-def _length_notes(tables: list[Scores], names: Names) -> list[str]:
+def _length_notes(tables: list[Scores], results) -> list[str]:
     """How far the labels of entailment depend on length themselves, subset by subset."""
-    notes = []
+    names, notes = dict(zip(results.dataset, results.name, strict=True)), []
     for scores in tables:
         for subset, pairs in scores.by_subset().items() if scores.task == "entailment" else ():
             chosen = pairs[scores.scored[pairs]]
             value = pearson(is_positive(scores.gold_of(chosen)), scores.lengths[chosen, 1])
             shown = undefined("length-correlation", len(chosen)) if np.isnan(value) else f"{value:.4f}"
             notes.append(
-                f"{names.name(scores.dataset)} {subset}: the label itself, 1 for *entailment* and 0 for the "
+                f"{names[scores.dataset]} {subset}: the label itself, 1 for *entailment* and 0 for the "
                 f"others, has a correlation of {shown} with that length."
             )
     return notes
@@ -251,37 +222,44 @@ def register_select(parser) -> None:
         help="a candidate: its name (key~value/key~value), its changes of the configuration as JSON, its "
         "model's folder, and its scores.parquet of each development set; once for each candidate",
     )
-    add("--summary", choices=SUMMARIES, required=True, help="which summary of a similarity set counts")
     add(
-        "--output", required=True, help="folder that gets choice.json, chosen.yaml and candidates.csv and .md"
+        "--summary",
+        choices=comparisons.SUMMARIES,
+        required=True,
+        help="which summary of a similarity set counts",
+    )
+    add(
+        "--output",
+        required=True,
+        help="folder that gets choice.json, chosen.yaml and candidates.csv and .md",
     )
     add("--model", required=True, help="folder that gets the chosen model and its log")
 
 
 def run_select(args) -> None:
-    """Rank the candidates, write tables and choice, copy the best one's model."""
+    """Rank the candidates, write tables and the choice, copy the best one's model."""
     changes, folders, files = _candidates(args.candidate)
     scores = read_variants("--candidate", files, BOVE)
     datasets = {name: found.task for name, found in next(iter(scores.values())).items()}
     metrics = {dataset: METRICS[task] for dataset, task in datasets.items()}
-    values = summarise(results_of_variants(scores, datasets), args.summary)
-    means = ranked(values)
+    values = comparisons.summarise(results_of_variants(scores, datasets), args.summary)
+    means = comparisons.ranked(values)
     if np.isnan(means.iloc[0]):
         raise BoveError(
             f"no candidate has a value on all of {', '.join(datasets)}: scores or gold are constant there; "
             f"choose on other data sets"
         )
-    decided = choice(values, changes, args.summary, metrics)
+    decided = comparisons.choice(values, changes, args.summary, metrics)
     # JSON is YAML too: the file can be given to --configfile as it is
     chosen = json.dumps({**decided["changes"], "select": None}, indent=1)
-    table = candidate_table(values, metrics, args.summary)
+    table = comparisons.candidate_table(values, metrics, args.summary)
     texts = {
         "choice.json": json.dumps(decided, indent=1) + "\n",
         "chosen.yaml": f"# The chosen settings; give this file after your own ones.\n{chosen}\n",
-        "candidates.csv": csv_text(candidates_frame(values)),
+        "candidates.csv": csv_text(comparisons.candidates_frame(values)),
         "candidates.md": table,
     }
-    write_files(args.output, texts)
+    common.write_files(args.output, texts)
     print(table, end="")
     for file in MODEL_FILES:
         with atomic_path(Path(args.model) / file) as path:
@@ -306,7 +284,9 @@ def _candidates(groups: list[list[str]]) -> tuple[dict[str, dict], dict[str, Pat
             raise BoveError(f"--candidate {name}: {text!r} is not a map; give a map of changes")
         if name in files:
             raise BoveError(f"--candidate {name}: is repeated; give each its own name")
-        if files and list(settings(name)) != list(settings(first := next(iter(files)))):
+        if files and list(comparisons.settings(name)) != list(
+            comparisons.settings(first := next(iter(files)))
+        ):
             raise BoveError(f"--candidate {name}: has other keys than {first}; give all the same")
         for file in MODEL_FILES:
             if not (Path(folder) / file).is_file():
@@ -331,11 +311,11 @@ def add_scores_arguments(parser, name: str, what: str) -> None:
     )
     add("--base", required=True, metavar=name, help="the one of the run itself")
     add("--system", default=BOVE, help=f"system whose scores count (default {BOVE})")
-    add_development_argument(parser)
+    common.add_development_argument(parser)
 
 
 def _beside_base(args):
-    """Scores by variant and data set, the frame of results, names of the data sets; in the base's order."""
+    """Scores by variant and data set, and the frame of all results, data sets in the base's order."""
     files: dict[str, list[str]] = {}
     for name, *paths in args.scores:
         if not name.strip() or not paths:
@@ -348,8 +328,7 @@ def _beside_base(args):
     scores = read_variants("--scores", files, args.system)
     datasets = scores[args.base]
     check_development(args.development, datasets)
-    names = Names({dataset: found.label for dataset, found in datasets.items()}, args.development)
-    return scores, results_of_variants(scores, datasets), names
+    return scores, named(results_of_variants(scores, datasets), args.development)
 
 
 def register_ablations(parser) -> None:
@@ -363,20 +342,20 @@ def run_ablations(args) -> None:
     """Write the four files, each whole, and print the Markdown table."""
     from bove.evaluate import plots
 
-    scores, results, names = _beside_base(args)
-    compared = compare(results, args.base)
-    table = ablation_table(compared, args.base, args.system, names)
-    drawing = panels(compared, args.base, names), list(scores), args.base
+    scores, results = _beside_base(args)
+    compared = comparisons.compare(results, args.base)
+    table = comparisons.ablation_table(compared, args.base, args.system)
+    drawing = comparisons.panels(compared, args.base), list(scores), args.base
     drawn = plots.figure_files("ablations", plots.draw_ablations, *drawing)
-    texts = {"ablations.csv": csv_text(compared[ABLATION_COLUMNS]), "ablations.md": table}
-    write_files(args.output, texts | drawn)
+    texts = {"ablations.csv": csv_text(compared[comparisons.ABLATION_COLUMNS]), "ablations.md": table}
+    common.write_files(args.output, texts | drawn)
     _log_undefined(results)
     print(table, end="")
 
 
 def register_seeds(parser) -> None:
     add_scores_arguments(parser, "SEED", "a seed")
-    add_table_notes_argument(parser)
+    common.add_table_notes_argument(parser)
     parser.add_argument("--output", required=True, help="folder that gets seeds.csv and seeds.md")
 
 
@@ -387,7 +366,7 @@ def run_seeds(args) -> None:
             raise BoveError(
                 f"--scores {seed}: not a seed; write a whole number of at least 0, then its files"
             )
-    scores, results, names = _beside_base(args)
+    scores, results = _beside_base(args)
     if len(scores) < 2:
         raise BoveError(f"--scores {args.base}: one seed has no spread; give the scores of another one too")
     same: dict[bytes, list[str]] = {}
@@ -396,8 +375,9 @@ def run_seeds(args) -> None:
     groups = [group for group in same.values() if len(group) > 1]
     for group in groups:
         log.warning("seeds %s have the same scores", ", ".join(group))
-    found = spreads(results, args.base)
-    page = seeds_table(found, args.base, args.system, names, groups)
-    write_files(args.output, {"seeds.csv": csv_text(found), "seeds.md": page})
-    write_notes(args.table_notes, seed_notes(found, args.system, names))
+    found = comparisons.spreads(results, args.base)
+    page = comparisons.seeds_table(found, args.base, args.system, groups)
+    text = csv_text(found.drop(columns=["name", "development"]))
+    common.write_files(args.output, {"seeds.csv": text, "seeds.md": page})
+    common.write_notes(args.table_notes, comparisons.seed_notes(found, args.system))
     print(page, end="")

@@ -3,8 +3,8 @@
 Files merge from left to right, section by section. `null` removes an entry of a map with free names (a
 source, a data set, a subset) and puts any other key back to its default.
 
-What YAML has unquoted stays text until the schema says what is due: `run: 010` and `run: no` are names, and
-1e-3 and 1_000 are numbers. Where the schema leaves that open, a number is what would be written just so.
+Unquoted YAML stays text until the schema gives its type: `run: 010` and `run: no` are names, 1e-3 and 1_000
+are numbers. Where the schema leaves the type open, a number is what Python would write in the same way.
 """
 
 import math
@@ -93,7 +93,7 @@ class _Builder:
 
 
 def parse(text: str, where: str) -> Any:
-    """The value that a YAML text stands for, its unquoted text as `Plain`; None for an empty one.
+    """The value of a YAML text, its unquoted text as `Plain`; None for an empty one.
 
     Args:
         text: one YAML document.

@@ -1,9 +1,9 @@
 """Where the files that a configuration names come from: paths, downloads, or the built-in corpus.
 
 `source:NAME/FILE` is FILE of the source NAME; `source:NAME` is a source that is one file; anything else is a
-path. A download is checked by hash, tried again where it fails, and written whole or not at all. Beside it,
-X, lies X.json: the address, size and SHA-256 of what was fetched. Where nobody states a hash, the first
-download's is recorded there and a later one of the same address must have it too.
+path. A download is checked by hash, repeated if it fails, and written whole or not at all. Beside a download
+X is X.json with its address, size and SHA-256. If no hash is given, that of the first download is recorded
+there, and a later download from the same address must have it too.
 """
 
 import errno
@@ -130,7 +130,7 @@ def check(config: dict) -> None:
 
 
 def _check_source(known: dict[str, dict], where: str, name: str, rest: str) -> bool:
-    """Whether a source is made by the workflow; BoveError where there is none, or no such file in it."""
+    """Whether the workflow makes a source; BoveError for an unknown source or a file that it lacks."""
     if name not in known:
         raise BoveError(f"{where}: no source {name!r}; {_options(name, known)}")
     if kind(known[name]) == "file":

@@ -23,7 +23,7 @@ from bove.errors import BoveError, similar
 MAY_CHANGE = ("vocabulary", "vectors", "model", "inference", "scoring")
 _KINDS = ("select", "compare", "ablations", "seeds")
 _NEVER_CHOSEN = ("rank", "pretrained")
-# What `Run.file` gives: the stage whose folder has it, and where it lies there.
+# What `Run.file` gives → the stage whose folder has it, and its path there.
 _FILES = {
     "vocabulary": ("vocabulary", "vocabulary.json"),
     "graphs": ("vocabulary", "graphs/train.safetensors"),
@@ -104,7 +104,7 @@ def _single(key: str, value: Any, schema: dict) -> Any:
     """A candidate's value of a key, coerced."""
     if value is None or isinstance(value, list | Mapping):
         raise BoveError(
-            f"configuration: select: {key}: {value!r} is no single value; list each value to try by itself"
+            f"configuration: select: {key}: {value!r} is not a single value; list each value to try by itself"
         )
     return fill(value, schema, f"select: {key}")
 
@@ -125,7 +125,7 @@ def development(config: dict) -> list[str]:
 
 
 def model_keys() -> dict[str, tuple[tuple[str, ...], dict]]:
-    """Where in `model` each of its keys lies, those of its trainers too, and the key's schema."""
+    """The path of each key of `model` and of its trainers, and the key's schema."""
     found: dict[str, tuple[tuple[str, ...], dict]] = {}
     for key, child in load_schema()["properties"]["model"]["properties"].items():
         inner = {name: ((key, name), leaf) for name, leaf in child.get("properties", {}).items()}
@@ -397,12 +397,12 @@ class Run:
         return f"snakemake --cores 2{named} --configfile {self.path / 'config.yaml'}"
 
     def _located(self, value: str) -> Path:
-        """A file that the configuration names: relative paths begin where results/ lies."""
+        """A file that the configuration names: relative paths start at the folder of results/."""
         return self.path.absolute().parent.parent / sources.locate(self.config, value)
 
 
 def _others(path: Path) -> str:
-    """What to do where there is no run: a hint at those that lie beside it."""
+    """What to do where there is no run, with the runs beside it."""
     beside = sorted(str(other.parent) for other in path.parent.glob("*/config.yaml"))
     given = f" there are: {', '.join(beside)};" if beside else ""
     return f"{given} `snakemake --cores 2` makes results/demo, config/README.md says how to make others"

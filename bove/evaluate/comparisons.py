@@ -14,9 +14,9 @@ import numpy as np
 
 from bove.bags.store import Bags
 from bove.errors import BoveError
+from bove.evaluate import tables
 from bove.evaluate.metrics import METRICS
 from bove.evaluate.results import (
-    AGGREGATES,
     KEY,
     MEAN,
     MEANS,
@@ -25,31 +25,17 @@ from bove.evaluate.results import (
     defined_subsets,
     without_summaries,
 )
-from bove.evaluate.tables import (
-    ABSENT,
-    TITLES,
-    UNDEFINED,
-    Names,
-    amount,
-    bullets,
-    count_note,
-    entered_note,
-    escape,
-    markdown_table,
-    printed,
-    signed,
-    undefined,
-)
+from bove.evaluate.tables import ABSENT, TITLES, UNDEFINED, below, markdown_table, marked, printed, undefined
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from pandas import DataFrame, Series
 
 # Candidates: one is chosen by what it scores on the development sets.
 
 SUMMARIES = {"mean": MEAN, "weighted": WEIGHTED_MEAN, "together": TOGETHER}
 
 
-def summarise(results: "pd.DataFrame", summary: str) -> "pd.DataFrame":
+def summarise(results: "DataFrame", summary: str) -> "DataFrame":
     """What counts of each development set: a row for each candidate, a column for each set, NaN if undefined.
 
     It is the summary of a similarity set, and the mean of an entailment set's subsets. A candidate with an
@@ -61,17 +47,17 @@ def summarise(results: "pd.DataFrame", summary: str) -> "pd.DataFrame":
         summary: a key of SUMMARIES.
     """
     by = ["variant", "dataset"]
-    similarity = results.task == "similarity"
-    counted = (results.subset == SUMMARIES[summary]) | (~similarity & ~results.subset.isin(AGGREGATES))
+    entailment = results.task == "entailment"
+    counted = entailment | (results.subset == SUMMARIES[summary])
     values = results[counted].groupby(by, sort=False).value.agg(lambda column: column.dropna().mean())
-    defined = without_summaries(results[~similarity] if summary == "together" else results)
+    defined = without_summaries(results[entailment] if summary == "together" else results)
     defined = defined.groupby(by, sort=False).value.count()
     fewer = defined[defined < defined.groupby("dataset").transform("max")]
     values[fewer.index] = np.nan
     return values.unstack(sort=False)
 
 
-def ranked(values: "pd.DataFrame") -> "pd.Series":
+def ranked(values: "DataFrame") -> "Series":
     """Each candidate's mean over the development sets, best first; NaN, where one is undefined, last.
 
     Candidates that differ by rounding alone are equal; equal ones keep their order.
@@ -85,9 +71,7 @@ def settings(name: str) -> dict[str, str]:
     return dict(part.partition("~")[::2] for part in name.split("/"))
 
 
-def choice(
-    values: "pd.DataFrame", changes: Mapping, summary: str, metrics: Mapping[str, str]
-) -> dict[str, Any]:
+def choice(values: "DataFrame", changes: Mapping, summary: str, metrics: Mapping[str, str]) -> dict[str, Any]:
     """The choice and its reason, ready to be written as JSON.
 
     Args:
@@ -109,7 +93,7 @@ def choice(
     return {**chosen, **asked, "reason": reason}
 
 
-def candidates_frame(values: "pd.DataFrame") -> "pd.DataFrame":
+def candidates_frame(values: "DataFrame") -> "DataFrame":
     """What candidates.csv holds: every candidate in full precision, best first."""
     import pandas as pd
 
@@ -120,7 +104,7 @@ def candidates_frame(values: "pd.DataFrame") -> "pd.DataFrame":
     return found
 
 
-def candidate_table(values: "pd.DataFrame", metrics: Mapping[str, str], summary: str) -> str:
+def candidate_table(values: "DataFrame", metrics: Mapping[str, str], summary: str) -> str:
     """A Markdown table of all candidates, best first."""
     means, one = ranked(values), len(values.columns) == 1
     rows = []
@@ -137,7 +121,7 @@ def candidate_table(values: "pd.DataFrame", metrics: Mapping[str, str], summary:
         "chosen one's results on them are optimistic."
     )
     table = markdown_table([*keys, *sets, *([] if one else ["mean"])], rows, len(keys))
-    return f"# Candidates\n\n{table}\n{escape(caption)}\n"
+    return f"# Candidates\n\n{table}{below(caption)}"
 
 
 # Ablations: each variant's results beside those of a base.
@@ -156,7 +140,7 @@ _SHOWN = {
 }
 
 
-def compare(results: "pd.DataFrame", base: str) -> "pd.DataFrame":
+def compare(results: "DataFrame", base: str) -> "DataFrame":
     """The results with a column `difference`: the value less the base's.
 
     It is NaN where either is undefined, and for means over other subsets than the base's.
@@ -169,32 +153,29 @@ def compare(results: "pd.DataFrame", base: str) -> "pd.DataFrame":
     return results.assign(difference=(results.value - of_base).where(~results.subset.isin(MEANS) | same))
 
 
-def ablation_titles(
-    compared: "pd.DataFrame", base: str, names: Names, between: str = ", "
-) -> dict[tuple, str]:
+def ablation_titles(compared: "DataFrame", base: str, between: str = ", ") -> dict[tuple, str]:
     """What is shown, by KEY, with its title: means of similarity, then subsets of entailment."""
     own = compared[compared.variant == base].sort_values("task", ascending=False, kind="stable")
-    shown = own[(own.task == "entailment") | (own.subset == MEAN)]
-    return {
-        (row.task, row.dataset, row.subset): names.marked(row.dataset)
-        + between
-        + f"{row.subset} {count_note(row)}".strip()
-        for row in shown.itertuples()
-    }
+    rows = own[(own.task == "entailment") | (own.subset == MEAN)].itertuples()
+    shown = {_key(row): (marked(row), f"{row.subset} {tables.count_note(row)}".strip()) for row in rows}
+    return {key: between.join(parts) for key, parts in shown.items()}
 
 
-def ablation_table(compared: "pd.DataFrame", base: str, system: str, names: Names) -> str:
+def _key(row: Any) -> tuple[str, str, str]:
+    return row.task, row.dataset, row.subset
+
+
+def ablation_table(compared: "DataFrame", base: str, system: str) -> str:
     """The Markdown table of what `compare` gives, base first, with title, caption and notes."""
-    titles = ablation_titles(compared, base, names)
+    titles = ablation_titles(compared, base)
     rows: dict[str, dict[tuple, str]] = {base: {}}
     for row in compared.itertuples():
         cell = undefined(row.metric, row.n_scored, row.subset)
         if not np.isnan(row.value):
             apart = row.variant != base and not np.isnan(row.difference)
-            cell = printed(row.metric, row.value) + (
-                f" ({signed(row.metric, row.difference)})" if apart else ""
-            )
-        rows.setdefault(row.variant, {})[row.task, row.dataset, row.subset] = cell + entered_note(row)
+            change = f" ({tables.signed(row.metric, row.difference)})" if apart else ""
+            cell = printed(row.metric, row.value) + change
+        rows.setdefault(row.variant, {})[_key(row)] = cell + tables.entered_note(row)
     body = [
         [f"{variant} (base)" if variant == base else variant, *(cells[key] for key in titles)]
         for variant, cells in rows.items()
@@ -204,28 +185,23 @@ def ablation_table(compared: "pd.DataFrame", base: str, system: str, names: Name
         if columns := [title for key, title in titles.items() if key[0] == task]:
             parts.append(text.format(columns="*, *".join(columns)))
     parts.append("All subsets and summaries are in ablations.csv, in full precision.")
-    notes = bullets(_ablation_notes(compared, titles, names))
     table = markdown_table(["variant", *titles.values()], body, 1)
-    return f"# Ablations\n\n{table}\n{escape(' '.join(parts))}\n" + (f"\n{notes}" if notes else "")
+    return f"# Ablations\n\n{table}{below(' '.join(parts), _ablation_notes(compared, titles))}"
 
 
-def _ablation_notes(compared: "pd.DataFrame", titles: Mapping[tuple, str], names: Names) -> list[str]:
+def _ablation_notes(compared: "DataFrame", titles: Mapping[tuple, str]) -> list[str]:
     notes = []
     empty = without_summaries(compared).groupby("variant", sort=False).n_empty.sum()
     if empty.any():
         counts = ", ".join(f"{variant} {count}" for variant, count in empty[empty > 0].items())
         notes.append(f"Pairs in which a sentence has no vectors, scored 0, of all data sets: {counts}.")
-    lacking = [
-        f"{row.variant} on {titles[row.task, row.dataset, row.subset]}"
-        for row in compared[compared.difference.isna()].itertuples()
-        if (row.task, row.dataset, row.subset) in titles
-    ]
-    if lacking:
+    rows = compared[compared.difference.isna()].itertuples()
+    if lacking := [f"{row.variant} on {titles[_key(row)]}" for row in rows if _key(row) in titles]:
         notes.append(
             "No difference where a value is undefined, or a mean is over other subsets than the base's: "
             f"{'; '.join(lacking)}. The figure says so in place of a dot."
         )
-    return notes + names.notes(compared.dataset.unique())
+    return notes + tables.development_notes(compared)
 
 
 @dataclass(frozen=True)
@@ -238,17 +214,20 @@ class Panel:
     remarks: Mapping[str, str] = field(default_factory=dict)
 
 
-def panels(compared: "pd.DataFrame", base: str, names: Names) -> list[Panel]:
+def panels(compared: "DataFrame", base: str) -> list[Panel]:
     """The columns of the table as panels of a figure; values that are not comparable become remarks."""
-    of_key = dict(iter(compared.set_index("variant").groupby(KEY)))
     made = []
-    for key, title in ablation_titles(compared, base, names, "\n").items():
-        rows = of_key[key]
-        remarks = rows.value.isna().map({True: UNDEFINED, False: ""})
-        if not np.isnan(rows.value[base]):
-            remarks[rows.value.notna() & rows.difference.isna()] = "mean of other subsets"
-        values = rows.value[remarks == ""] * (100.0 if key[0] == "entailment" else 1.0)
-        made.append(Panel(title, _UNITS[METRICS[key[0]]], values.to_dict(), remarks[remarks != ""].to_dict()))
+    for key, title in ablation_titles(compared, base, "\n").items():
+        rows = {row.variant: row for row in compared.itertuples() if _key(row) == key}
+        other = "" if np.isnan(rows[base].value) else "mean of other subsets"
+        remarks = {
+            variant: UNDEFINED if np.isnan(row.value) else other if np.isnan(row.difference) else ""
+            for variant, row in rows.items()
+        }
+        factor = 100.0 if key[0] == "entailment" else 1.0
+        values = {variant: factor * row.value for variant, row in rows.items() if not remarks[variant]}
+        remarks = {variant: remark for variant, remark in remarks.items() if remark}
+        made.append(Panel(title, _UNITS[METRICS[key[0]]], values, remarks))
     return made
 
 
@@ -263,78 +242,67 @@ _SEEDS = (
     "The model was trained {n} times, with the seeds {seeds}; all else is shared. {base} is the run's own. "
     "The standard deviation has n - 1 in its denominator."
 )
+_SAME = "The scores of all seeds are the same, pair by pair: training did not depend on the seed."
+_FEWER = "Where a number of seeds stands beside a mean, the others have no value, or a mean of fewer subsets."
 
 
-def spreads(results: "pd.DataFrame", base: str) -> "pd.DataFrame":
-    """What seeds.csv holds: for each result of the base, the run's own seed, its spread over all seeds.
+def spreads(results: "DataFrame", base: str) -> "DataFrame":
+    """For each result of the base, the run's own seed, its spread over all seeds.
 
-    After SPREAD_COLUMNS, a column `seed X` has each seed's value: NaN where undefined, and where a mean lacks
-    a subset that another seed's has. The deviation has n - 1 in its denominator.
+    SPREAD_COLUMNS and a column `seed X` with each seed's value, which is NaN where undefined, and where a
+    mean lacks a subset that another seed's has; and what `named` adds.
     """
     import pandas as pd
 
     whole = results.entered == results.groupby(KEY).entered.transform("max")
-    values = results.assign(value=results.value.where(whole)).pivot(
-        index=KEY, columns="variant", values="value"
-    )
+    values = results[whole].pivot(index=KEY, columns="variant", values="value")
     own = results[results.variant == base].set_index(KEY, drop=False)
-    values = values.loc[own.index, results.variant.unique()]
+    values = values.reindex(index=own.index, columns=results.variant.unique()).add_prefix("seed ")
     known = [row[~np.isnan(row)].tolist() for row in values.to_numpy()]
-    rows = [
-        (len(x), statistics.fmean(x), statistics.stdev(x) if len(x) > 1 else np.nan, min(x), max(x))
-        if x
-        else (0, *[np.nan] * 4)
-        for x in known
-    ]
-    found = pd.DataFrame(rows, columns=SPREAD_COLUMNS[5:], index=own.index)
-    return pd.concat([own[SPREAD_COLUMNS[:5]], found, values.add_prefix("seed ")], axis=1)
+    found = own.assign(
+        seeds=[len(x) for x in known],
+        mean=[statistics.fmean(x) if x else np.nan for x in known],
+        standard_deviation=[statistics.stdev(x) if len(x) > 1 else np.nan for x in known],
+        minimum=[min(x, default=np.nan) for x in known],
+        maximum=[max(x, default=np.nan) for x in known],
+    )
+    return pd.concat([found[SPREAD_COLUMNS], values, found[["name", "development"]]], axis=1)
 
 
-def seeds_table(
-    found: "pd.DataFrame", base: str, system: str, names: Names, same: Sequence[Sequence[str]] = ()
-) -> str:
+def seeds_table(found: "DataFrame", base: str, system: str, same: Sequence[Sequence[str]] = ()) -> str:
     """The Markdown page, a table for each task, with a caption and notes.
 
     Args:
         found: from `spreads`.
         base: the run's own seed.
         system: the system that the spreads are of.
-        names: of the data sets.
         same: groups of seeds whose scores are the same, pair by pair.
     """
-    parts = [f"# {system} over seeds of the model\n"]
+    seeds, parts = _seeds(found), [f"# {system} over seeds of the model\n"]
     header = ["data set", "subset", "pairs", "mean", "standard deviation", "min to max", f"seed {base}"]
     for task, text in _MEASURED.items():
-        rows = [_spread_cells(row, base, names) for row in found[found.task == task].to_dict("records")]
-        if rows:
-            parts.append(f"## {TITLES[task]}\n\n{markdown_table(header, rows, 2)}\n{text}.\n")
-    seeds = _seeds(found)
+        of_task = found[found.task == task].rename(columns={f"seed {base}": "own"})
+        if rows := [_spread_cells(row, len(seeds)) for row in of_task.itertuples()]:
+            parts.append(f"## {TITLES[task]}\n\n{markdown_table(header, rows, 2)}{below(f'{text}.')}")
     notes = [_SEEDS.format(n=len(seeds), seeds=", ".join(seeds), base=base)]
     if any(len(group) == len(seeds) for group in same):
-        notes.append(
-            "The scores of all seeds are the same, pair by pair: training did not depend on the seed."
-        )
+        notes.append(_SAME)
     else:
         notes += [f"Seeds {', '.join(group)} have the same scores, pair by pair." for group in same]
     notes.append("The value of each seed, in full precision, is in seeds.csv.")
-    if (found.seeds < len(seeds)).any():
-        notes.append(
-            "Where a number of seeds stands beside a mean, the others have no value, or a mean of fewer "
-            "subsets."
-        )
-    return "\n".join([*parts, bullets(notes)])
+    notes += [_FEWER] if (found.seeds < len(seeds)).any() else []
+    return "\n".join([*parts, tables.bullets(notes)])
 
 
-def seed_notes(found: "pd.DataFrame", system: str, names: Names) -> dict[str, list[str]]:
+def seed_notes(found: "DataFrame", system: str) -> dict[str, list[str]]:
     """A note for each task's table of results: mean and deviation of what sums up a data set."""
     notes = {}
     for task in _MEASURED:
         shown = found[(found.task == task) & found["mean"].notna()]
         shown = shown[shown.subset == MEAN] if task == "similarity" else without_summaries(shown)
         figures = [
-            f"{names.name(row['dataset'])} {row['subset']} {printed(row['metric'], row['mean'])}, "
-            f"{_deviation(row)}"
-            for row in shown.to_dict("records")
+            f"{row.name} {row.subset} {printed(row.metric, row.mean)}, {_deviation(row)}"
+            for row in shown.itertuples()
         ]
         if figures:
             over = f"Mean and standard deviation of {system} over {len(_seeds(found))} seeds (seeds.md)"
@@ -342,26 +310,26 @@ def seed_notes(found: "pd.DataFrame", system: str, names: Names) -> dict[str, li
     return notes
 
 
-def _seeds(found: "pd.DataFrame") -> list[str]:
-    return [name.removeprefix("seed ") for name in found.columns[len(SPREAD_COLUMNS) :]]
+def _seeds(found: "DataFrame") -> list[str]:
+    return [name.removeprefix("seed ") for name in found if name.startswith("seed ")]
 
 
-def _spread_cells(row: Mapping[str, Any], base: str, names: Names) -> list[str]:
-    metric, n = row["metric"], row["seeds"]
-    cells = [names.marked(row["dataset"]), row["subset"], str(row["n_scored"])]
-    if not n:
-        return [*cells, undefined(metric, row["n_scored"], row["subset"]), ABSENT, ABSENT, ABSENT]
-    mean, low, high, own = (printed(metric, row[x]) for x in ("mean", "minimum", "maximum", f"seed {base}"))
-    lacking = f" ({n} seeds)" if n + len(SPREAD_COLUMNS) < len(row) else ""
-    return [*cells, mean + lacking, _deviation(row), f"{low} to {high}", own]
+def _spread_cells(row: Any, n_seeds: int) -> list[str]:
+    cells = [marked(row), row.subset, str(row.n_scored)]
+    if not row.seeds:
+        return [*cells, undefined(row.metric, row.n_scored, row.subset), ABSENT, ABSENT, ABSENT]
+    figures = (row.mean, row.minimum, row.maximum, row.own)
+    mean, low, high, own = (printed(row.metric, figure) for figure in figures)
+    mean += f" ({row.seeds} seeds)" if row.seeds < n_seeds else ""
+    return [*cells, mean, _deviation(row), f"{low} to {high}", own]
 
 
-def _deviation(row: Mapping[str, Any]) -> str:
-    deviation = row["standard_deviation"]
-    if np.isnan(deviation):
+def _deviation(row: Any) -> str:
+    if np.isnan(row.standard_deviation):
         return ABSENT
-    text = printed(row["metric"], deviation)
-    return re.sub("0(?=%?$)", "1", f"< {text}") if deviation and not amount(text) else text
+    text = printed(row.metric, row.standard_deviation)
+    is_small = row.standard_deviation > 0 and tables.amount(text) == 0
+    return re.sub("0(?=%?$)", "1", f"< {text}") if is_small else text
 
 
 # Bags: how far two files agree token by token, such as one from gold trees and one from predicted trees.

@@ -6,16 +6,16 @@ tokens, not text, so its sentences are compared without any white space. Pairs w
 """
 
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from bove.evaluate.results import KEY
-from bove.evaluate.tables import Names, bullets, escape, markdown_table
+from bove.evaluate.tables import below, markdown_table, named
 from bove.text.conll import Sentence
 from bove.text.pairs import Pair
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from pandas import DataFrame
 
 # Of contamination.csv: a row for each match, of the kind `pair` or `sentence`.
 CSV_COLUMNS = ["kind", "dataset", "subset", "id", "other_dataset", "other_subset", "other_id", "swapped"]
@@ -28,28 +28,33 @@ def normalised(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", folded).split())
 
 
-def scored_pairs(pairs: Iterable[Pair]) -> "pd.DataFrame":
-    """The scored pairs: task, dataset, subset, id, and the sides, normalised, as `first` and `second`."""
+def scored_pairs(pairs: Iterable[Pair], development: Collection[str]) -> "DataFrame":
+    """The scored pairs, `named`: KEY, id, and both sides, normalised, as `first` and `second`."""
     import pandas as pd
 
-    sides = ((pair, normalised(pair.first), normalised(pair.second)) for pair in pairs if pair.scored)
-    rows = [(pair.task, pair.dataset, pair.subset, pair.id, first, second) for pair, first, second in sides]
-    return pd.DataFrame(rows, columns=[*KEY, "id", "first", "second"])
+    rows = [
+        (p.task, p.dataset, p.subset, p.label, p.id, normalised(p.first), normalised(p.second))
+        for p in pairs
+        if p.scored
+    ]
+    return named(pd.DataFrame(rows, columns=[*KEY, "label", "id", "first", "second"]), development)
 
 
-def shared_pairs(scored: "pd.DataFrame", names: Names) -> "pd.DataFrame":
-    """Every match of a pair outside the development sets with one inside them: CSV_COLUMNS, and the task."""
+def shared_pairs(scored: "DataFrame") -> "DataFrame":
+    """Every match of a pair outside the development sets with one inside them, whose columns are `other_…`.
+
+    `swapped` where the sides are in the other order.
+    """
     sides = zip(scored["first"], scored["second"], strict=True)
     pairs = scored.assign(key=["\n".join(sorted(pair)) for pair in sides])
-    inside = pairs.dataset.isin(names.development)
-    others = pairs[inside].add_prefix("other_")
-    found = pairs[~inside].merge(others, left_on="key", right_on="other_key")
+    others = pairs[pairs.development].add_prefix("other_")
+    found = pairs[~pairs.development].merge(others, left_on="key", right_on="other_key")
     swapped = (found["first"] != found.other_first) | (found["second"] != found.other_second)
-    return found.assign(kind="pair", swapped=swapped)[[*CSV_COLUMNS, "task"]]
+    return found.assign(kind="pair", swapped=swapped)
 
 
-def shared_sentences(scored: "pd.DataFrame", treebank: Iterable[Sentence]) -> "pd.DataFrame":
-    """Every side of a pair that is a sentence of the treebank: CSV_COLUMNS, task, text without spaces.
+def shared_sentences(scored: "DataFrame", treebank: Iterable[Sentence]) -> "DataFrame":
+    """Every side of a pair that is a sentence of the treebank: KEY, CSV_COLUMNS, and its text without spaces.
 
     The side's id is PAIR.1 or PAIR.2. Sentences without a word match nothing.
     """
@@ -61,6 +66,7 @@ def shared_sentences(scored: "pd.DataFrame", treebank: Iterable[Sentence]) -> "p
     first.pop("", None)
     rows = [
         (
+            pair.task,
             "sentence",
             pair.dataset,
             pair.subset,
@@ -69,101 +75,93 @@ def shared_sentences(scored: "pd.DataFrame", treebank: Iterable[Sentence]) -> "p
             "",
             first[text],
             "",
-            pair.task,
             text,
         )
         for pair in scored.itertuples()
         for side, text in ((1, _letters(pair.first)), (2, _letters(pair.second)))
         if text in first
     ]
-    return pd.DataFrame(rows, columns=[*CSV_COLUMNS, "task", "letters"])
+    return pd.DataFrame(rows, columns=["task", *CSV_COLUMNS, "letters"])
 
 
 def _letters(text: str) -> str:
     return text.replace(" ", "")
 
 
-def contamination_csv(shared: "pd.DataFrame", sentences: "pd.DataFrame | None") -> str:
+def contamination_csv(shared: "DataFrame", sentences: "DataFrame | None") -> str:
     """All matches as CSV."""
     import pandas as pd
 
     pairs = shared.assign(swapped=shared.swapped.map({True: "true", False: "false"}))
-    matches = pd.concat([pairs] if sentences is None else [pairs, sentences])
-    return matches.to_csv(columns=CSV_COLUMNS, index=False, lineterminator="\n")
+    return pd.concat([pairs, sentences]).to_csv(columns=CSV_COLUMNS, index=False, lineterminator="\n")
 
 
-def contamination_page(
-    scored: "pd.DataFrame", names: Names, shared: "pd.DataFrame", sentences: "pd.DataFrame | None"
-) -> str:
+def contamination_page(scored: "DataFrame", shared: "DataFrame", sentences: "DataFrame | None") -> str:
     """The Markdown page: shared pairs, named, and shared sentences (None where no treebank was read)."""
-    parts = ["# What data sets share\n", "## Pairs\n", _pairs_part(scored, names, shared)]
+    parts = ["# What data sets share\n", "## Pairs\n", _pairs_part(scored, shared)]
     if sentences is not None:
-        parts += ["## Sentences of the training treebank\n", _sentences_part(scored, names, sentences)]
+        parts += ["## Sentences of the training treebank\n", _sentences_part(scored, sentences)]
     return "\n".join(parts)
 
 
-def contamination_notes(scored: "pd.DataFrame", names: Names, shared: "pd.DataFrame") -> dict[str, list[str]]:
+def contamination_notes(scored: "DataFrame", shared: "DataFrame") -> dict[str, list[str]]:
     """Notes for each task's table of results; none where nothing could be shared."""
-    notes: dict[str, list[str]] = {}
-    matches = {place: rows for place, rows in shared.groupby(KEY)}
-    for (task, dataset, subset), total in _counts(scored).items():
-        if dataset in names.development or not names.development:
-            continue
-        of_task = notes.setdefault(task, [])
-        if (rows := matches.get((task, dataset, subset))) is not None:
-            others = ", ".join(sorted(map(names.name, rows.other_dataset.unique())))
-            of_task.append(
-                f"{names.name(dataset)} {subset}: {rows.id.nunique()} of {total} scored pairs stand in "
-                f"{others} (development) too; contamination.md names them."
-            )
+    reported = scored[~scored.development & scored.development.any()]
+    notes: dict[str, list[str]] = {task: [] for task in reported.task.unique()}
+    matches = dict(iter(shared.groupby(["task", "name", "subset"])))
+    for place, total in _counts(reported).items():
+        if place in matches:
+            task, name, subset = place
+            count, others = matches[place].id.nunique(), ", ".join(sorted(matches[place].other_name.unique()))
+            where = f"{count} of {total} scored pairs stand in {others} (development) too"
+            notes[task].append(f"{name} {subset}: {where}; contamination.md names them.")
     none = ["No scored pair to report on stands in a development data set (contamination.md)."]
     return {task: lines or none for task, lines in notes.items()}
 
 
-def _counts(frame: "pd.DataFrame", column: str = "id") -> Mapping[tuple[str, str, str], int]:
-    """How many distinct pairs, or texts, there are by task, data set and subset."""
-    return frame.groupby(KEY, sort=False)[column].nunique().to_dict()
+def _counts(frame: "DataFrame", column: str = "id") -> Mapping[tuple[str, str, str], int]:
+    """How many distinct pairs, or texts, there are by task, name of the data set, and subset."""
+    return frame.groupby(["task", "name", "subset"], sort=False)[column].nunique().to_dict()
 
 
-def _pairs_part(scored: "pd.DataFrame", names: Names, shared: "pd.DataFrame") -> str:
-    marked = ", ".join(names.name(dataset) for dataset in names.labels if dataset in names.development)
-    if not names.development or set(names.labels) <= set(names.development):
-        lacking = "is left to report on" if names.development else "is for development"
+def _pairs_part(scored: "DataFrame", shared: "DataFrame") -> str:
+    if scored.development.all() or not scored.development.any():
+        lacking = "is left to report on" if scored.development.any() else "is for development"
         return f"No data set {lacking}, so there is nothing that pairs could be shared with.\n"
     straight = shared[~shared.swapped.astype(bool)]
     only_swapped = shared[~(shared.dataset + "\n" + shared.id).isin(straight.dataset + "\n" + straight.id)]
     found, swapped = _counts(shared), _counts(only_swapped)
     body = [
-        [names.name(place[1]), place[2], *map(str, (n, found.get(place, 0), swapped.get(place, 0)))]
-        for place, n in _counts(scored).items()
-        if place[1] not in names.development
+        [*place[1:], str(n), str(found.get(place, 0)), str(swapped.get(place, 0))]
+        for place, n in _counts(scored[~scored.development]).items()
     ]
     header = ["data set", "subset", "scored pairs", "also in development", "with sides swapped only"]
     caption = (
-        f"Scored pairs that a data set for development has too ({marked}): the same two sentences, after "
-        "Unicode's normal form C, case folding and with all white space alike."
+        "Scored pairs that a data set for development has too "
+        f"({', '.join(scored[scored.development].name.unique())}): the same two sentences, after Unicode's "
+        "normal form C, case folding and with all white space alike."
     )
-    lines = [
-        f"{names.name(match.dataset)} {match.id}: {names.marked(match.other_dataset)} {match.other_id}"
+    notes = [
+        f"{match.name} {match.id}: {match.other_name} (development) {match.other_id}"
         + (", sides swapped" if match.swapped else "")
         for match in shared[:NAMED].itertuples()
     ]
-    lines += [f"{len(shared) - NAMED} more are in contamination.csv."] if len(shared) > NAMED else []
-    named = f"\n{bullets(lines)}" if lines else ""
-    return f"{markdown_table(header, body, 2)}\n{escape(caption)}\n{named}"
+    notes += [f"{len(shared) - NAMED} more are in contamination.csv."] if len(shared) > NAMED else []
+    return markdown_table(header, body, 2) + below(caption, notes)
 
 
-def _sentences_part(scored: "pd.DataFrame", names: Names, sentences: "pd.DataFrame") -> str:
+def _sentences_part(scored: "DataFrame", sentences: "DataFrame") -> str:
     import pandas as pd
 
     sides = pd.concat([scored.assign(letters=scored[side].map(_letters)) for side in ("first", "second")])
-    known, body = _counts(sentences, "letters"), []
+    names = dict(zip(scored.dataset, scored.name, strict=True))
+    known, body = _counts(sentences.assign(name=sentences.dataset.map(names)), "letters"), []
     for place, n in _counts(sides, "letters").items():
         count = known.get(place, 0)
-        body.append([names.name(place[1]), place[2], str(n), str(count), f"{100 * count / n:.2f}%"])
+        body.append([*place[1:], str(n), str(count), f"{100 * count / n:.2f}%"])
     header = ["data set", "subset", "distinct sentences", "also in the treebank", "share"]
     caption = (
         "Sentences of scored pairs that the treebank has too, without regard to case and white space. One "
         "with quotation marks or brackets is found only if the treebank writes them alike."
     )
-    return f"{markdown_table(header, body, 2)}\n{caption}\n"
+    return markdown_table(header, body, 2) + below(caption)

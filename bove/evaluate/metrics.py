@@ -39,14 +39,10 @@ def spearman(gold: np.ndarray, scores: np.ndarray) -> float:
 
 
 def average_precision(positive: np.ndarray, scores: np.ndarray) -> float:
-    """Average precision of the ranking by scores: the sum over thresholds of precision times gain in recall.
+    """The sum over thresholds of precision times gain in recall, of [n] bool and [n] scores.
 
-    Pairs of one score share a threshold, so neither their order nor that of the rows counts, and a
-    constant score gives the share of positives.
-
-    Args:
-        positive: [n] bool, whether the pair's label is the positive class.
-        scores: [n].
+    Pairs of one score share a threshold, so neither their order nor that of the rows counts, and a constant
+    score gives the share of positives.
     """
     from sklearn.metrics import average_precision_score
 
@@ -54,12 +50,7 @@ def average_precision(positive: np.ndarray, scores: np.ndarray) -> float:
 
 
 def roc_auc(positive: np.ndarray, scores: np.ndarray) -> float:
-    """The share of (positive, other) couples of pairs that the scores order correctly; a tie counts half.
-
-    Args:
-        positive: [n] bool, whether the pair's label is the positive class.
-        scores: [n].
-    """
+    """The share of (positive, other) couples of pairs that the scores order correctly; a tie counts half."""
     from sklearn.metrics import roc_auc_score
 
     return _ranking(roc_auc_score, positive, scores)
@@ -80,16 +71,15 @@ def evaluate(metric: str, gold, scores: np.ndarray, lengths: np.ndarray | None =
     """A metric by its name in MEASURES.
 
     Args:
-        metric: its name.
         gold: [n] numbers for similarity, [n] labels for entailment.
         scores: [n].
         lengths: [n] tokens of the second sentences, for length-correlation.
     """
     if metric == "length-correlation":
         return pearson(lengths, scores)
-    if metric in MEASURES["similarity"]:
-        return {"pearson": pearson, "spearman": spearman}[metric](gold, scores)
-    return {"average-precision": average_precision, "roc-auc": roc_auc}[metric](is_positive(gold), scores)
+    functions = {"pearson": pearson, "spearman": spearman, "average-precision": average_precision}
+    function = functions.get(metric, roc_auc)
+    return function(gold if metric in MEASURES["similarity"] else is_positive(gold), scores)
 
 
 def _correlation(function, gold, scores) -> float:

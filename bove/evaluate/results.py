@@ -16,7 +16,7 @@ seeds and the selection of a model are pivots of such frames. Its columns, also 
     low, high                       ends of the value's interval, NaN where there is none
     undefined_resamples             resamples without a value; the interval is over the others
 
-and, beside those of scores.csv, `subsets`: how many subsets the data set has.
+and, beside those of scores.csv, the data set's `label` and how many `subsets` it has.
 """
 
 from collections import defaultdict
@@ -32,8 +32,8 @@ from bove.evaluate.metrics import METRICS, evaluate
 from bove.files import atomic_write, check_file
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pyarrow as pa
+    from pandas import DataFrame
 
 FORMAT, VERSION = "bove-scores", "1"
 _SHARED = ("dataset", "label", "task")
@@ -144,36 +144,6 @@ def read_scores(path: str | Path) -> Scores:
 
 
 def _read(path) -> Scores:
-    table, metadata = _read_table(path)
-    systems = [name.removeprefix("score:") for name in table.column_names if name.startswith("score:")]
-    for field in _schema(systems):
-        if table.column_names.count(field.name) != 1:
-            raise BoveError(f"{path}: does not have one column '{field.name}'; {_AGAIN}")
-        nulls = table[field.name].null_count and field.name != "gold" and not _is_null_unscored(field.name)
-        if table[field.name].type != field.type or nulls:
-            raise BoveError(
-                f"{path}: column '{field.name}' is not {field.type}, or has empty cells; {_AGAIN}"
-            )
-    shared = {name: table[name].unique().to_pylist() for name in _SHARED}
-    for name, found in shared.items():
-        if len(found) != 1:
-            raise BoveError(f"{path}: column '{name}' has {len(found)} values, not one; {_AGAIN}")
-    texts = {name: tuple(table[name].to_pylist()) for name in ("id", "subset", "gold")}
-    return Scores(
-        **{name: found[0] for name, found in shared.items()},
-        ids=texts["id"],
-        subsets=texts["subset"],
-        gold=texts["gold"],
-        scored=table["scored"].to_numpy(),
-        values={s: table[f"score:{s}"].to_numpy() for s in systems},
-        empty={s: table[f"empty:{s}"].to_numpy() for s in systems},
-        pairs_sha256=metadata.get("pairs_sha256", ""),
-        model_hashes={s: metadata.get(f"model_hash:{s}", "") for s in systems},
-        lengths=np.stack([table[name].fill_null(0).to_numpy() for name in _LENGTHS], axis=1).astype(np.int64),
-    )
-
-
-def _read_table(path) -> tuple["pa.Table", dict[str, str]]:
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(path)
@@ -183,10 +153,32 @@ def _read_table(path) -> tuple["pa.Table", dict[str, str]]:
         raise BoveError(f"{path}: damaged, its numbers of rows differ; {_AGAIN}")
     table = file.read()
     metadata = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
-    if metadata.get("format") != FORMAT or metadata.get("version") != VERSION:
-        found = f"{metadata.get('format', 'an unnamed format')} version {metadata.get('version', '?')}"
-        raise BoveError(f"{path}: holds {found}, not {FORMAT} version {VERSION}; {_AGAIN}")
-    return table, metadata
+    found = metadata.get("format", "an unnamed format"), metadata.get("version", "?")
+    if found != (FORMAT, VERSION):
+        raise BoveError(f"{path}: holds {' version '.join(found)}, not {FORMAT} version {VERSION}; {_AGAIN}")
+    systems = [name.removeprefix("score:") for name in table.column_names if name.startswith("score:")]
+    for field in _schema(systems):
+        if table.column_names.count(field.name) != 1 or table[field.name].type != field.type:
+            raise BoveError(f"{path}: does not have one column '{field.name}' of {field.type}; {_AGAIN}")
+        filled = field.name != "gold" and not _is_null_unscored(field.name)
+        if filled and table[field.name].null_count:
+            raise BoveError(f"{path}: column '{field.name}' has empty cells; {_AGAIN}")
+        if field.name in _SHARED and len(table[field.name].unique()) != 1:
+            raise BoveError(f"{path}: column '{field.name}' has not one value for all pairs; {_AGAIN}")
+    names = ("id", "subset", "gold", *_SHARED)
+    columns = {name: tuple(table[name].to_pylist()) for name in names}
+    return Scores(
+        **{name: columns[name][0] for name in _SHARED},
+        ids=columns["id"],
+        subsets=columns["subset"],
+        gold=columns["gold"],
+        scored=table["scored"].to_numpy(),
+        values={s: table[f"score:{s}"].to_numpy() for s in systems},
+        empty={s: table[f"empty:{s}"].to_numpy() for s in systems},
+        pairs_sha256=metadata.get("pairs_sha256", ""),
+        model_hashes={s: metadata.get(f"model_hash:{s}", "") for s in systems},
+        lengths=np.stack([table[name].fill_null(0).to_numpy() for name in _LENGTHS], axis=1).astype(np.int64),
+    )
 
 
 def _check(path, scores: Scores) -> None:
@@ -205,7 +197,7 @@ def _check(path, scores: Scores) -> None:
 # From scores to results.
 
 
-def results_of(scores: Scores, metrics: Iterable[str] = ()) -> "pd.DataFrame":
+def results_of(scores: Scores, metrics: Iterable[str] = ()) -> "DataFrame":
     """Results of a data set: a row for each subset and system in the file's order, then the summaries.
 
     Similarity has three summaries: the unweighted mean of its subsets, their mean weighted by scored pairs
@@ -221,20 +213,16 @@ def results_of(scores: Scores, metrics: Iterable[str] = ()) -> "pd.DataFrame":
 
     groups = scores.by_subset()
     if clash := [name for name in groups if name in AGGREGATES]:
-        raise BoveError(
-            f"data set '{scores.dataset}' has a subset '{clash[0]}', the name of a summary; rename it"
-        )
-    n_subsets, similarity = len(groups), scores.task == "similarity"
-    if similarity:
+        name = scores.dataset
+        raise BoveError(f"data set '{name}' has a subset '{clash[0]}', the name of a summary; rename it")
+    n_subsets, parts = len(groups), []
+    if scores.task == "similarity":
         groups[TOGETHER] = np.arange(len(scores.ids))
-    parts = []
     for metric in tuple(metrics) or (METRICS[scores.task],):
-        rows = [
-            _result(scores, metric, name, pairs, s) for name, pairs in groups.items() for s in scores.values
-        ]
+        rows = [_result(scores, metric, g, groups[g], s) for g in groups for s in scores.values]
         found = pd.DataFrame(rows, columns=RESULT_COLUMNS)
-        parts += _with_means(found) if similarity else [found]
-    return pd.concat(parts, ignore_index=True).assign(subsets=n_subsets)
+        parts += _with_means(found) if scores.task == "similarity" else [found]
+    return pd.concat(parts, ignore_index=True).assign(label=scores.label, subsets=n_subsets)
 
 
 def _result(scores: Scores, metric: str, subset: str, pairs: np.ndarray, system: str) -> tuple:
@@ -247,7 +235,7 @@ def _result(scores: Scores, metric: str, subset: str, pairs: np.ndarray, system:
     return (*names, *counts, metric, value, int(not np.isnan(value)), np.nan, np.nan, 0)
 
 
-def _with_means(results: "pd.DataFrame") -> list["pd.DataFrame"]:
+def _with_means(results: "DataFrame") -> list["DataFrame"]:
     """The results of one metric: those of the subsets, both means, those of all pairs together."""
     is_whole = results.subset == TOGETHER
     whole, subsets, means = results[is_whole], results[~is_whole], []
@@ -262,18 +250,18 @@ def _with_means(results: "pd.DataFrame") -> list["pd.DataFrame"]:
     return [subsets, *means, whole]
 
 
-def without_summaries(results: "pd.DataFrame") -> "pd.DataFrame":
+def without_summaries(results: "DataFrame") -> "DataFrame":
     """The rows of subsets alone."""
     return results[~results.subset.isin(AGGREGATES)]
 
 
-def defined_subsets(results: "pd.DataFrame", by: list[str]) -> dict[tuple[str, ...], set[str]]:
+def defined_subsets(results: "DataFrame", by: list[str]) -> dict[tuple[str, ...], set[str]]:
     """The subsets with a value, by the columns named: means are comparable where these sets are equal."""
     defined = without_summaries(results)
     defined = defined[defined.value.notna()]
     return defaultdict(set, {key: set(rows.subset) for key, rows in defined.groupby(by, sort=False)})
 
 
-def csv_text(frame: "pd.DataFrame") -> str:
+def csv_text(frame: "DataFrame") -> str:
     """The frame as CSV in full precision; what is undefined is an empty cell."""
     return frame.to_csv(index=False, lineterminator="\n")

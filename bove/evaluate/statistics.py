@@ -16,20 +16,12 @@ different scales, and the correlation or ranking of a mixture of them is that of
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bove.evaluate.metrics import (
-    MEASURES,
-    Levels,
-    Ranking,
-    is_positive,
-    pearson_of_resamples,
-    spearman_of_resamples,
-)
+from bove.evaluate import metrics
 from bove.evaluate.results import (
     MEANS,
     TOGETHER,
@@ -41,7 +33,7 @@ from bove.evaluate.results import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from pandas import DataFrame
 
 # Columns of the frame of differences, and of differences.csv: a system's value less that of `against`, on one
 # subset or summary; NaN where either value is undefined, and between means over different subsets.
@@ -76,7 +68,7 @@ class Bootstrap:
         return round(1 - self.confidence, 10)
 
 
-def evidence(scores: Scores, bootstrap: Bootstrap) -> tuple["pd.DataFrame", "pd.DataFrame"]:
+def evidence(scores: Scores, bootstrap: Bootstrap) -> tuple["DataFrame", "DataFrame"]:
     """All results of a data set with their intervals, and the differences of each two systems.
 
     Results are in the order of `results_of`, one metric after another; of two systems the later is held
@@ -88,9 +80,9 @@ def evidence(scores: Scores, bootstrap: Bootstrap) -> tuple["pd.DataFrame", "pd.
     """
     import pandas as pd
 
-    results = results_of(scores, MEASURES[scores.task])
+    results = results_of(scores, metrics.MEASURES[scores.task])
     draws = _draws(scores, results, bootstrap)
-    keys = zip(results.metric, results.subset, results.system, strict=True)
+    keys = results[["metric", "subset", "system"]].itertuples(index=False, name=None)
     bounds = [_bounds(draws[key], bootstrap) for key in keys]
     results[["low", "high", "undefined_resamples"]] = pd.DataFrame(bounds)
     over = defined_subsets(results, ["metric", "system"])
@@ -108,7 +100,7 @@ def evidence(scores: Scores, bootstrap: Bootstrap) -> tuple["pd.DataFrame", "pd.
     return results, pd.DataFrame(rows, columns=DIFFERENCE_COLUMNS)
 
 
-def adjust(differences: "pd.DataFrame") -> "pd.DataFrame":
+def adjust(differences: "DataFrame") -> "DataFrame":
     """Fill in p-values adjusted, by Benjamini and Hochberg, for all comparisons by one metric of one task."""
     from scipy.stats import false_discovery_control
 
@@ -142,7 +134,7 @@ def _bounds(drawn: np.ndarray, bootstrap: Bootstrap) -> tuple[float, float, int]
 
 
 def _draws(
-    scores: Scores, results: "pd.DataFrame", bootstrap: Bootstrap
+    scores: Scores, results: "DataFrame", bootstrap: Bootstrap
 ) -> dict[tuple[str, str, str], np.ndarray]:
     """[R] the value of each result, by metric, subset and system, in each resample.
 
@@ -171,31 +163,29 @@ def resampled(scores: Scores, bootstrap: Bootstrap) -> dict[tuple[str, str, str]
     Returns:
         [R] float64 by (metric, subset, system), NaN where the metric is undefined.
     """
-    strata = {name: pairs[scores.scored[pairs]] for name, pairs in scores.by_subset().items()}
-    sizes = [len(stratum) for stratum in strata.values()]
+    strata = [pairs[scores.scored[pairs]] for pairs in scores.by_subset().values()]
+    pairs, sizes = np.concatenate(strata), [len(stratum) for stratum in strata]
     starts = np.cumsum([0, *sizes])
-    slices = dict(zip(strata, map(slice, starts, starts[1:]), strict=True))
-    pairs = np.concatenate(list(strata.values()))
+    slices = dict(zip(scores.by_subset(), map(slice, starts, starts[1:]), strict=True))
     if scores.task == "similarity":
         slices[TOGETHER] = slice(0, len(pairs))
-    measures = [_measure(scores, pairs[where]) for where in slices.values()]
-    metrics, systems = MEASURES[scores.task], list(scores.values)
-    values = np.full((len(slices), len(systems), len(metrics), bootstrap.resamples), np.nan)
-    if max(sizes) > 1:  # one pair alone is in every resample once
+    measures = [(where, _measure(scores, pairs[where])) for where in slices.values()]
+    names = metrics.MEASURES[scores.task]
+    values = np.full((len(slices), len(scores.values), len(names), bootstrap.resamples), np.nan)
+    if max(sizes) > 1:  # else all resamples are the same
         batch, rng = max(1, _BATCH // len(pairs)), np.random.default_rng(bootstrap.seed)
         for start in range(0, bootstrap.resamples, batch):
             stop = min(start + batch, bootstrap.resamples)
-            drawn = [
-                at + rng.integers(0, n, (stop - start, n)) for at, n in zip(starts, sizes, strict=False) if n
-            ]
+            places = [(at, n) for at, n in zip(starts, sizes, strict=False) if n]
+            drawn = [at + rng.integers(0, n, (stop - start, n)) for at, n in places]
             counts = _counts(np.concatenate(drawn, axis=1), len(pairs))
-            for p, (where, measure) in enumerate(zip(slices.values(), measures, strict=True)):
+            for p, (where, measure) in enumerate(measures):
                 values[p, ..., start:stop] = measure(counts[:, where])
     return {
         (metric, subset, system): values[p, s, m]
-        for m, metric in enumerate(metrics)
+        for m, metric in enumerate(names)
         for p, subset in enumerate(slices)
-        for s, system in enumerate(systems)
+        for s, system in enumerate(scores.values)
     }
 
 
@@ -205,30 +195,28 @@ def _counts(drawn: np.ndarray, n: int) -> np.ndarray:
     return np.bincount(shifted.ravel(), minlength=len(drawn) * n).reshape(-1, n).astype(np.int32)
 
 
-def _measure(scores: Scores, pairs: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+def _measure(scores: Scores, pairs: np.ndarray) -> Callable[[np.ndarray], object]:
     """A function from counts [b, k] of k numbered pairs to [systems, metrics, b]."""
     values = [column[pairs] for column in scores.values.values()]
     gold, lengths = scores.gold_of(pairs), scores.lengths[pairs, 1].astype(np.float64)
+    if len(pairs) < 2:
+        return lambda counts: np.nan
+    if scores.task == "entailment":
+        rankings = [(column, metrics.Ranking(metrics.is_positive(gold), column)) for column in values]
+        return lambda counts: [
+            (*ranking.measures(counts), metrics.pearson_of_resamples(counts, lengths, column))
+            for column, ranking in rankings
+        ]
+    levels, levels_gold = [(column, metrics.Levels(column)) for column in values], metrics.Levels(gold)
 
-    def similarity(counts, levels_gold, levels):
+    def measure(counts):
         ranks = levels_gold.ranks(counts)
         return [
             (
-                pearson_of_resamples(counts, gold, column),
-                spearman_of_resamples(counts, ranks, of.ranks(counts)),
+                metrics.pearson_of_resamples(counts, gold, column),
+                metrics.spearman_of_resamples(counts, ranks, of_system.ranks(counts)),
             )
-            for column, of in zip(values, levels, strict=True)
+            for column, of_system in levels
         ]
 
-    def entailment(counts, rankings):
-        return [
-            (*ranking.measures(counts), pearson_of_resamples(counts, lengths, column))
-            for column, ranking in zip(values, rankings, strict=True)
-        ]
-
-    if len(pairs) < 2:
-        return lambda counts: np.nan
-    if scores.task == "similarity":
-        levels = [Levels(column) for column in values]
-        return partial(similarity, levels_gold=Levels(gold), levels=levels)
-    return partial(entailment, rankings=[Ranking(is_positive(gold), column) for column in values])
+    return measure

@@ -24,7 +24,7 @@ from bove.evaluate.results import AGGREGATES, MEAN, MEANS, TOGETHER, WEIGHTED_ME
 from bove.evaluate.statistics import Bootstrap
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from pandas import DataFrame
 
 # What all tables share: Markdown, numbers in print, names of data sets.
 
@@ -50,6 +50,12 @@ def escape(text: str) -> str:
 def bullets(notes: Iterable[str]) -> str:
     """A Markdown list."""
     return "".join(f"* {escape(note)}\n" for note in notes)
+
+
+def below(caption: str, notes: Iterable[str] = ()) -> str:
+    """A caption and a list of notes, as they are below a table."""
+    items = bullets(notes)
+    return f"\n{escape(caption)}\n" + (f"\n{items}" if items else "")
 
 
 def printed(metric: str, value: float) -> str:
@@ -91,54 +97,40 @@ def count_note(row: NamedTuple) -> str:
     return f"of {row.subsets} subset{'s' if row.subsets > 1 else ''}" if row.subset in MEANS else ""
 
 
-@dataclass(frozen=True)
-class Names:
-    """How data sets are called in print.
+def named(frame: "DataFrame", development: Collection[str]) -> "DataFrame":
+    """The frame with the columns `name`, each data set's label in print, and `development`.
 
-    Attributes:
-        labels: of each data set, by its name in the configuration.
+    Args:
+        frame: with the columns `dataset` and `label`; where labels are the same, names have both.
         development: data sets on which choices were made.
     """
+    labels = frame.drop_duplicates("dataset").set_index("dataset").label
+    names = labels.where(~labels.duplicated(keep=False), labels + " (" + labels.index + ")")
+    return frame.assign(name=frame.dataset.map(names), development=frame.dataset.isin(development))
 
-    labels: Mapping[str, str]
-    development: Collection[str] = ()
 
-    def name(self, dataset: str) -> str:
-        """The label, with the data set's name where another one has the same label."""
-        label = self.labels[dataset]
-        return label if list(self.labels.values()).count(label) == 1 else f"{label} ({dataset})"
+def marked(row: NamedTuple) -> str:
+    """The name of a row's data set, marked where choices were made on it."""
+    return row.name + (" (development)" if row.development else "")
 
-    def marked(self, dataset: str) -> str:
-        """The same, marked where choices were made on the data set."""
-        return self.name(dataset) + (" (development)" if dataset in self.development else "")
 
-    def notes(self, datasets: Iterable[str]) -> list[str]:
-        """What to know where choices were made on some of these data sets: a note, or none."""
-        chosen = [self.name(dataset) for dataset in datasets if dataset in self.development]
-        whose = "its" if len(chosen) == 1 else "their"
-        said = f"Hyperparameters were chosen on {', '.join(chosen)}: {whose} results are optimistic."
-        return [said] if chosen else []
+def development_notes(frame: "DataFrame") -> list[str]:
+    """What to know where choices were made on some of the frame's data sets: a note, or none."""
+    chosen = frame[frame.development].name.unique()
+    whose = "its" if len(chosen) == 1 else "their"
+    said = f"Hyperparameters were chosen on {', '.join(chosen)}: {whose} results are optimistic."
+    return [said] if len(chosen) else []
 
 
 # Tables in two forms.
 
-_SPECIAL = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-        "|": r"\textbar{}",
-        '"': "''",
-        "†": r"\textdagger{}",
-        "‡": r"\textdaggerdbl{}",
-        **{mark: f"\\{mark}" for mark in "&%$#_{}"},
-    }
-)
+_SPECIAL = {mark: f"\\{mark}" for mark in "&%$#_{}"} | {
+    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", '"': "''"},
+    **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"},
+    **{"†": r"\textdagger{}", "‡": r"\textdaggerdbl{}"},
+}
 _EMPHASIS = re.compile(r"(?<!\w)\*(\S(?:[^*]*\S)?)\*(?!\w)")
-_MINUS = re.compile(r"-(?=\d)")
-_MINUS_IN_TEXT = re.compile(r"(?<!\S)-(?=\d)")  # not the hyphen of STS-2014
+_MINUS = re.compile(r"(?<!\w)-(?=\d)")  # not the hyphen of STS-2014
 # What captions call the table whose text holds for those after it too.
 FIRST = "the first table"
 _NAME_WIDTH = 11  # characters in a line of a column's name
@@ -219,8 +211,7 @@ def _markdown(table: Table, level: str) -> str:
         subset = f"{row.subset} ({row.detail})" if row.detail else row.subset
         rows.append([row.dataset, subset, *row.names, row.pairs, *map(_markdown_cell, row.cells)])
     body = markdown_table(header, rows, 2 + len(table.names))
-    text = f"{level} {table.title}\n\n{body}\n{escape(table.caption)}\n"
-    return f"{text}\n{bullets(table.notes)}" if table.notes else text
+    return f"{level} {table.title}\n\n{body}{below(table.caption, table.notes)}"
 
 
 def _markdown_cell(cell: Cell) -> str:
@@ -238,8 +229,9 @@ def latex(tables: Sequence[Table]) -> str:
 
 
 def latex_text(text: str) -> str:
-    """Text for LaTeX: special characters are escaped, *a phrase* emphasised."""
-    return _EMPHASIS.sub(r"\\emph{\1}", " ".join(text.split()).translate(_SPECIAL))
+    """Text for LaTeX: special characters are escaped, *a phrase* is emphasised, numbers have a minus sign."""
+    escaped = " ".join(text.split()).translate(str.maketrans(_SPECIAL))
+    return _MINUS.sub("$-$", _EMPHASIS.sub(r"\\emph{\1}", escaped))
 
 
 def _latex(table: Table, first: str) -> Iterator[str]:
@@ -247,8 +239,7 @@ def _latex(table: Table, first: str) -> Iterator[str]:
     header = ["subset", *table.names, *table.columns]
     columns = "l" * (1 + len(table.names)) + "c" * len(table.columns)
     title = latex_text(table.title)
-    text = _MINUS_IN_TEXT.sub("$-$", " ".join(map(latex_text, (table.caption, *table.notes))))
-    text = text.replace(FIRST, rf"Table~\ref{{tab:{first}}}")
+    text = latex_text(" ".join([table.caption, *table.notes])).replace(FIRST, rf"Table~\ref{{tab:{first}}}")
     caption = rf"\caption[{{{title}}}]{{\footnotesize {text}}}" + f"\n\\label{{tab:{table.name}}}"
     stacked = len(table.columns) > _MOST_COLUMNS
     for rows in _parts(table.rows, _MOST_LINES // (3 if stacked else 2)):
@@ -289,7 +280,7 @@ def _latex_row(row: Row, stacked: bool) -> list[str]:
     Where `stacked`, the ends of an interval are below each other.
     """
     details = [", ".join(filter(None, (row.detail, f"{row.pairs} pairs"))), *[""] * len(row.names)]
-    intervals = [_minus(cell.interval) for cell in row.cells]
+    intervals = [latex_text(cell.interval) for cell in row.cells]
     columns = [[text] for text in map(latex_text, details)]
     columns += [interval.split(" ") if stacked else [interval] for interval in intervals]
     small = [
@@ -301,15 +292,11 @@ def _latex_row(row: Row, stacked: bool) -> list[str]:
 
 
 def _latex_cell(cell: Cell) -> str:
-    text = rf"\textbf{{{_minus(cell.text)}}}" if cell.bold else _minus(cell.text)
+    text = latex_text(cell.text)
+    text = rf"\textbf{{{text}}}" if cell.bold else text
     # marks take no room, so that the digits are below each other
     marks = rf"\rlap{{\textsuperscript{{{latex_text(cell.marks)}}}}}" if cell.marks else ""
     return " ".join(filter(None, (text + marks, latex_text(cell.note))))
-
-
-def _minus(text: str) -> str:
-    """Numbers for LaTeX, with a minus sign in place of a hyphen."""
-    return _MINUS.sub("$-$", latex_text(text))
 
 
 def _line(cells: Iterable[str]) -> str:
@@ -330,55 +317,41 @@ TITLES = {
     "roc-auc": "Area under the ROC curve",
     "length-correlation": "Correlation with length",
 }
-_SUMMARIES = (
-    f"*{MEAN}* is the unweighted mean of the subsets' correlations, *{WEIGHTED_MEAN}* weights them by their "
-    f"scored pairs, *{TOGETHER}* is one correlation over all of a data set's pairs."
-)
+_SUMMARIES = f"""*{MEAN}* is the unweighted mean of the subsets' correlations, *{WEIGHTED_MEAN}* weights
+    them by their scored pairs, *{TOGETHER}* is one correlation over all of a data set's pairs."""
 _CAPTIONS = {
-    "pearson": (
-        "Pearson's correlation between the gold scores and STS(S1, S2), the harmonic mean of the alignment "
-        "scores of both directions (0 where their sum is not positive). Pairs without a gold score are "
-        f"left out. {_SUMMARIES}"
-    ),
-    "spearman": f"Spearman's rank correlation between the gold scores and STS(S1, S2). {_SUMMARIES}",
-    "average-precision": (
-        "Average precision, in percent, of the ranking of the pairs by SNLI(S1, S2), how well the first "
-        "sentence entails the second. The positive class is *entailment*, against *neutral* and "
-        "*contradiction* together; pairs of one score share a threshold. Pairs without a gold label are "
-        "left out."
-    ),
-    "roc-auc": (
-        "Area under the ROC curve, in percent, of the same ranking: how often a pair of the class "
-        "*entailment* is scored above one of the other classes; 50% is chance."
-    ),
-    "length-correlation": (
-        "Pearson's correlation between SNLI(S1, S2) and the length of the second sentence, in tokens that "
-        "take part in the alignment. Scores that do not depend on length have 0."
-    ),
-    "differences": (
-        "Differences, in {unit}: above 0, *system* is better than *against*. Intervals are made as in "
-        f"{FIRST}. *p* is two-sided, from the same resamples, and can not fall below {{least:.2g}}. "
-        "*adjusted p* allows for testing many differences: it is *p* after Benjamini and Hochberg's "
-        "procedure over all comparisons by this metric, of all systems, subsets and summaries of this task. "
-        "Both speak of other pairs like these, not of models trained with other seeds. There is no "
-        "difference where a value is undefined, nor between means over different subsets. The differences "
-        "on all subsets, between all systems and by all metrics are in differences.csv, in full precision."
-    ),
+    "pearson": f"""Pearson's correlation between the gold scores and STS(S1, S2), the harmonic mean of the
+        alignment scores of both directions (0 where their sum is not positive). Pairs without a gold
+        score are left out. {_SUMMARIES}""",
+    "spearman": f"""Spearman's rank correlation between the gold scores and STS(S1, S2). {_SUMMARIES}""",
+    "average-precision": """Average precision, in percent, of the ranking of the pairs by SNLI(S1, S2),
+        how well the first sentence entails the second. The positive class is *entailment*, against
+        *neutral* and *contradiction* together; pairs of one score share a threshold. Pairs without a gold
+        label are left out.""",
+    "roc-auc": """Area under the ROC curve, in percent, of the same ranking: how often a pair of the class
+        *entailment* is scored above one of the other classes; 50% is chance.""",
+    "length-correlation": """Pearson's correlation between SNLI(S1, S2) and the length of the second
+        sentence, in tokens that take part in the alignment. Scores that do not depend on length have 0.""",
+    "differences": f"""Differences, in {{unit}}: above 0, *system* is better than *against*. Intervals are
+        made as in {FIRST}. *p* is two-sided, from the same resamples, and can not fall below
+        {{least:.2g}}. *adjusted p* allows for testing many differences: it is *p* after Benjamini and
+        Hochberg's procedure over all comparisons by this metric, of all systems, subsets and summaries of
+        this task. Both speak of other pairs like these, not of models trained with other seeds. There is
+        no difference where a value is undefined, nor between means over different subsets. The
+        differences on all subsets, between all systems and by all metrics are in differences.csv, in full
+        precision.""",
+    "bold": "The best system of each row is bold.",
+    "published": """The columns *paper* hold the figures of Popa and Henderson (2017), from other training
+        data; they are not in the contest for bold.""",
+    "intervals": """In brackets stand {percent:g}% intervals: percentiles of {of.resamples} resamples of
+        the pairs, drawn with replacement within each subset (seed {of.seed}), the same for all systems.""",
+    "few": "So few make rough intervals of this level; take at least {of.least}.",
+    "marked": """Marked are, by {named}, for better or worse, where the paired two-sided p-value from
+        these resamples is below {of.level:g} after Benjamini and Hochberg's adjustment for all
+        comparisons by this metric.""",
+    "as in the first": f"Intervals{{marks}} are made as in {FIRST}.",
+    "data": "Data: {data}.",
 }
-_BOLD = "The best system of each row is bold."
-_PUBLISHED = (
-    "The columns *paper* hold the figures of Popa and Henderson (2017), from other training data; they are "
-    "not in the contest for bold."
-)
-_INTERVALS = (
-    "In brackets stand {percent:g}% intervals: percentiles of {of.resamples} resamples of the pairs, drawn "
-    "with replacement within each subset (seed {of.seed}), the same for all systems."
-)
-_FEW = "So few make rough intervals of this level; take at least {of.least}."
-_MARKED = (
-    "Marked are, by {named}, for better or worse, where the paired two-sided p-value from these resamples is "
-    "below {of.level:g} after Benjamini and Hochberg's adjustment for all comparisons by this metric."
-)
 
 
 @dataclass(frozen=True)
@@ -386,16 +359,14 @@ class Findings:
     """What the tables of a run are made of.
 
     Attributes:
-        results, differences: frames of all tasks, metrics and data sets; p-values adjusted.
-        names: of the data sets.
+        results, differences: of all tasks, metrics and data sets; `named`, and p-values adjusted.
         bootstrap: behind intervals and p-values.
         notes: what else is below a task's first table, or below a metric's, by its name.
         origin: sentences on versions and models.
     """
 
-    results: "pd.DataFrame"
-    differences: "pd.DataFrame"
-    names: Names
+    results: "DataFrame"
+    differences: "DataFrame"
     bootstrap: Bootstrap
     notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     origin: str = ""
@@ -428,7 +399,7 @@ def task_tables(task: str, findings: Findings) -> list[Table]:
 
 def _metric_table(task: str, metric: str, results, differences, findings: Findings) -> Table:
     systems, is_main = list(results.system.unique()), metric == METRICS[task]
-    published = _published(results, findings.names) if is_main else {}
+    published = _published(results) if is_main else {}
     marks = _marks(_references(results), differences[differences.p_adjusted < findings.bootstrap.level])
     rows = []
     for key, of_row in results.groupby(["dataset", "subset"], sort=False):
@@ -437,14 +408,14 @@ def _metric_table(task: str, metric: str, results, differences, findings: Findin
         if published:
             figures = published.get(key, [None] * len(paper.SYSTEMS))
             cells += [Cell(ABSENT if x is None else printed(metric, x)) for x in figures]
-        rows.append(_row(next(iter(found.values())), cells, findings.names))
-    notes = [*_row_notes(results, findings.names), *findings.notes.get(task, ())] if is_main else []
+        rows.append(_row(next(iter(found.values())), cells))
+    notes = [*_row_notes(results), *findings.notes.get(task, ())] if is_main else []
     return Table(
         f"{FILES[task]}-{metric}",
         TITLES[task if is_main else metric],
         [*systems, *(f"paper: {name}" for name in paper.SYSTEMS if published)],
         rows,
-        _caption(metric, results, findings, is_main, bool(published)),
+        _caption(metric, results, findings, bool(published)),
         [*notes, *findings.notes.get(metric, ()), *_undefined_notes(results, "value", findings)],
     )
 
@@ -457,6 +428,7 @@ def _differences_table(task: str, metric: str, results, differences, findings: F
         & (differences.subset.isin(AGGREGATES) | ~differences.dataset.isin(summarised))
     ]
     of_row = {(row.dataset, row.subset): row for row in results.itertuples()}
+    shown = shown.assign(name=shown.dataset.map(dict(zip(results.dataset, results.name, strict=True))))
     rows = []
     for d in shown.itertuples():
         interval = "" if np.isnan(d.difference) else _interval(d)
@@ -464,7 +436,7 @@ def _differences_table(task: str, metric: str, results, differences, findings: F
             Cell(signed(metric, d.difference), interval=interval),
             *(Cell(_p(p)) for p in (d.p_value, d.p_adjusted)),
         ]
-        rows.append(_row(of_row[d.dataset, d.subset], cells, findings.names, (d.system, d.against)))
+        rows.append(_row(of_row[d.dataset, d.subset], cells, (d.system, d.against)))
     unit = "percentage points" if metric in _PERCENT else "Pearson's correlation"
     least = 2 / (findings.bootstrap.resamples + 1)
     return Table(
@@ -472,15 +444,15 @@ def _differences_table(task: str, metric: str, results, differences, findings: F
         TITLES["differences"],
         ["difference", "p", "adjusted p"],
         rows,
-        _CAPTIONS["differences"].format(unit=unit, least=least),
+        _said(["differences"], unit=unit, least=least),
         _undefined_notes(shown, "difference", findings),
         ["system", "against"],
     )
 
 
-def _row(row: NamedTuple, cells: Sequence[Cell], names: Names, others: Sequence[str] = ()) -> Row:
+def _row(row: NamedTuple, cells: Sequence[Cell], names: Sequence[str] = ()) -> Row:
     """The row of a subset or a summary, which any system's result names."""
-    return Row(names.marked(row.dataset), row.subset, count_note(row), _pairs(row), cells, others)
+    return Row(marked(row), row.subset, count_note(row), _pairs(row), cells, names)
 
 
 def _pairs(row: NamedTuple) -> str:
@@ -504,13 +476,13 @@ def _value_cells(metric: str, found: Mapping[str, NamedTuple], systems, marks: M
     return cells
 
 
-def _references(results: "pd.DataFrame") -> list[str]:
+def _references(results: "DataFrame") -> list[str]:
     """The systems that marks stand for: those of REFERENCES, or else the first."""
     systems = list(results.system.unique())
     return [name for name in REFERENCES if name in systems] or systems[:1]
 
 
-def _marks(held: Sequence[str], sure: "pd.DataFrame") -> Mapping[tuple[str, str, str], str]:
+def _marks(held: Sequence[str], sure: "DataFrame") -> Mapping[tuple[str, str, str], str]:
     """By data set, subset and system: a mark for each reference that it surely differs from.
 
     Where two references differ, the later one is marked.
@@ -534,63 +506,62 @@ def _p(value: float) -> str:
     return ABSENT if np.isnan(value) else f"{value:.3f}" if value >= 0.0005 else "<0.001"
 
 
-def _published(results: "pd.DataFrame", names: Names) -> dict[tuple[str, str], tuple[float, float]]:
+def _published(results: "DataFrame") -> dict[tuple[str, str], tuple[float, float]]:
     """The paper's figures, by data set and subset, for the rows that it has."""
-    subsets = without_summaries(results).groupby("dataset").subset.agg(set)
-    keys = dict.fromkeys(zip(results.dataset, results.subset, strict=True))
-    found = {(d, subset): paper.figures(names.labels[d], subset, subsets[d]) for d, subset in keys}
-    return {key: figures for key, figures in found.items() if figures}
+    subsets, found = without_summaries(results).groupby("dataset").subset.agg(set), {}
+    for row in results.drop_duplicates(["dataset", "subset"]).itertuples():
+        if figures := paper.figures(row.label, row.subset, subsets[row.dataset]):
+            found[row.dataset, row.subset] = figures
+    return found
 
 
-def _caption(metric: str, results: "pd.DataFrame", findings: Findings, is_main: bool, published: bool) -> str:
-    """What is in a table of values."""
+def _caption(metric: str, results: "DataFrame", findings: Findings, published: bool) -> str:
+    """What is below a table of values, made of _CAPTIONS."""
     several, of = results.system.nunique() > 1, findings.bootstrap
-    parts = [_CAPTIONS[metric], _BOLD if several and metric != "length-correlation" else ""]
-    if is_main:
-        marked = zip(MARKS, _references(results), strict=False)
-        named = " and ".join(f"{mark} a system that differs from *{name}*" for mark, name in marked)
-        counts = without_summaries(results).drop_duplicates(["dataset", "subset"])
-        counts = counts.groupby("dataset", sort=False)[["n_pairs", "n_scored"]].sum()
-        data = [
-            f"{findings.names.name(dataset)} ({n_scored} pairs scored, {n_pairs - n_scored} left out)"
-            for dataset, n_pairs, n_scored in counts.itertuples()
-        ]
-        parts += [
-            _PUBLISHED if published else "",
-            _INTERVALS.format(of=of, percent=100 * of.confidence),
-            _FEW.format(of=of) if of.resamples < of.least else "",
-            _MARKED.format(named=named, of=of) if several else "",
-            f"Data: {', '.join(data)}.",
-            findings.origin,
-        ]
-    else:
-        parts.append(f"Intervals{' and marks' if several else ''} are made as in {FIRST}.")
-    return " ".join(filter(None, parts))
+    parts = [metric, "bold"] if several and metric != "length-correlation" else [metric]
+    if metric not in METRICS.values():
+        return _said([*parts, "as in the first"], marks=" and marks" if several else "")
+    parts += ["published"] if published else []
+    parts += ["intervals", "few"] if of.resamples < of.least else ["intervals"]
+    parts += ["marked", "data"] if several else ["data"]
+    marks = zip(MARKS, _references(results), strict=False)
+    named = " and ".join(f"{mark} a system that differs from *{name}*" for mark, name in marks)
+    counts = without_summaries(results).drop_duplicates(["name", "subset"])
+    counts = counts.groupby("name", sort=False)[["n_pairs", "n_scored"]].sum().itertuples()
+    data = ", ".join(f"{name} ({k} pairs scored, {n - k} left out)" for name, n, k in counts)
+    text = _said(parts, of=of, percent=100 * of.confidence, named=named, data=data)
+    return f"{text} {findings.origin}".strip()
 
 
-def _row_notes(results: "pd.DataFrame", names: Names) -> list[str]:
+def _said(parts: Iterable[str], **values) -> str:
+    """Some of _CAPTIONS, one after another."""
+    return " ".join(" ".join(_CAPTIONS[part].split()).format(**values) for part in parts)
+
+
+def _row_notes(results: "DataFrame") -> list[str]:
     """What to know about single rows: empty bags, other pair counts, where choices were made."""
     notes = [] if results.n_empty.any() else ["No scored pair has a sentence without vectors."]
-    for (dataset, subset), rows in without_summaries(results).groupby(["dataset", "subset"], sort=False):
-        where, first = f"{names.name(dataset)} {subset}", next(rows.itertuples())
+    for (name, subset), rows in without_summaries(results).groupby(["name", "subset"], sort=False):
         empty = [f"{row.system} {row.n_empty}" for row in rows.itertuples() if row.n_empty]
         if empty:
-            notes.append(f"{where}: pairs in which a sentence has no vectors, scored 0: {', '.join(empty)}.")
-        count = paper.pair_count(names.labels[dataset], subset)
+            said = f"pairs in which a sentence has no vectors, scored 0: {', '.join(empty)}"
+            notes.append(f"{name} {subset}: {said}.")
+        first = next(rows.itertuples())
+        count = paper.pair_count(first.label, subset)
         if count is not None and count not in (first.n_pairs, first.n_scored):
-            notes.append(f"{where}: the paper has {count} pairs, this table {_pairs(first)}.")
-    return notes + names.notes(results.dataset.unique())
+            notes.append(f"{name} {subset}: the paper has {count} pairs, this table {_pairs(first)}.")
+    return notes + development_notes(results)
 
 
-def _undefined_notes(found: "pd.DataFrame", value: str, findings: Findings) -> list[str]:
+def _undefined_notes(found: "DataFrame", value: str, findings: Findings) -> list[str]:
     """How many resamples intervals and p-values leave out, where the column `value` has one."""
     notes = []
     lacking = found[found[value].notna() & (found.undefined_resamples > 0)]
-    for (dataset, subset), rows in lacking.groupby(["dataset", "subset"], sort=False):
-        who = rows.system + " against " + rows.against if "against" in rows else rows.system
-        each = [f"{name} {n}" for name, n in zip(who, rows.undefined_resamples, strict=True)]
+    who = lacking.system + (" against " + lacking.against if "against" in lacking else "")
+    counts = who + " " + lacking.undefined_resamples.astype(str)
+    for (name, subset), each in counts.groupby([lacking.name, lacking.subset], sort=False):
         notes.append(
-            f"{findings.names.name(dataset)} {subset}: resamples without a value, of "
-            f"{findings.bootstrap.resamples}, which intervals and p-values leave out: {', '.join(each)}."
+            f"{name} {subset}: resamples without a value, of {findings.bootstrap.resamples}, which intervals "
+            f"and p-values leave out: {', '.join(each)}."
         )
     return notes

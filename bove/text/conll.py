@@ -2,7 +2,7 @@ r"""CoNLL-2009 and CoNLL-U files as streams of sentences.
 
 CoNLL-2009 columns: ID FORM LEMMA PLEMMA POS PPOS FEAT PFEAT HEAD PHEAD DEPREL PDEPREL, then any number of
 columns about predicates, which are not read. CoNLL-U columns: ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL
-DEPS MISC; its multiword ranges (1-2) and empty nodes (8.1) are no tokens. Cells are separated by tabs alone.
+DEPS MISC; its multiword ranges (1-2) and empty nodes (8.1) are not tokens. Cells are separated by tabs alone.
 A line that starts with `#` is a comment: a row starts with its number. Sentences end at blank lines, lines at
 \n or \r\n.
 """
@@ -11,6 +11,7 @@ import re
 from collections import Counter, namedtuple
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import IO
 
@@ -46,7 +47,7 @@ class Sentence:
 
     Attributes:
         id: name of the sentence.
-        forms: the words as they stand in the text.
+        forms: the words as in the text.
         tags: parts of speech.
         heads: number of each token's head, from 1; 0 for a root, -1 where none is known.
         relations: dependency labels.
@@ -124,9 +125,8 @@ def read_sentences(
 
 def first_comment(pattern: re.Pattern, comments: Sequence[Line]) -> tuple[int, str | None]:
     """Line and first group of the first comment that a pattern matches; (0, None) without one."""
-    return next(
-        ((number, match[1]) for number, line in comments if (match := pattern.match(line))), (0, None)
-    )
+    found = ((number, match[1]) for number, line in comments if (match := pattern.match(line)))
+    return next(found, (0, None))
 
 
 def blocks(
@@ -138,9 +138,8 @@ def blocks(
     only counted.
     """
     counts = Counter() if counts is None else counts
-    comments: list[tuple[int, str]] = []
-    rows: list[tuple[int, str]] = []
-    for number, line in read_lines(path, encoding):
+    comments, rows = [], []
+    for number, line in chain(read_lines(path, encoding), [(0, "")]):
         line = line.rstrip("\r")
         if "\r" in line:
             raise BoveError(
@@ -157,12 +156,10 @@ def blocks(
             note(counts, INNER_COMMENT, number)
         else:
             comments.append((number, line))
-    if comments or rows:
-        yield comments, rows
 
 
 def _find_layout(path, number, line, columns) -> _Layout:
-    """The layout that the first row's number of cells tells; trailing empty cells are padding."""
+    """The layout by the first row's number of cells; trailing empty cells are padding."""
     cells, filled = line.count("\t") + 1, line.rstrip("\t").count("\t") + 1
     if cells >= 10 and 8 <= filled <= 10:
         return _CONLLU
@@ -196,7 +193,7 @@ def _sentence(path, name, rows, layout, counts, strict) -> Sentence:
                 note(counts, RANGE if found[1] == "-" else EMPTY_NODE, number)
                 continue
             raise BoveError(
-                f"{path}, line {number}: token number {cells[0]!r} where {len(forms) + 1} was due; number "
+                f"{path}, line {number}: token number {cells[0]!r} in the place of {len(forms) + 1}; number "
                 f"the tokens of a sentence from 1 and put a blank line between sentences"
             )
         tag = cells[layout.tag] if cells[layout.tag] != "_" else cells[layout.other_tag]
@@ -281,7 +278,7 @@ def write_conllu(stream: IO[str], sentence: Sentence, text: str = "", comments: 
     cells = (*sentence.forms, *sentence.tags, *sentence.relations, sentence.id)
     for cell in cells:
         if not cell or any(mark in cell for mark in "\t\r\n"):
-            raise BoveError(f"sentence {sentence.id!r}: {cell!r} cannot stand in a CoNLL-U cell; repair it")
+            raise BoveError(f"sentence {sentence.id!r}: {cell!r} cannot be a CoNLL-U cell; repair it")
     if sentence.id != sentence.id.strip(" "):
         raise BoveError(f"sentence {sentence.id!r}: its id starts or ends with a space; choose another id")
     lines = [f"# {comment.translate(_SPACES)}" for comment in comments]

@@ -141,15 +141,13 @@ def read_dataset(path: str | Path) -> dict:
 
 
 def _is_dataset(found: Mapping) -> bool:
-    texts = [found.get(key) for key in ("name", "label", "task", "separator", "encoding")]
-    maps, subsets = [found.get("columns"), found.get("labels", {})], found.get("subsets")
-    if not (isinstance(subsets, dict) and subsets):
+    subsets = found.get("subsets")
+    parts = list(subsets.values()) if isinstance(subsets, dict) else []
+    if not parts or not all(isinstance(files, dict) for files in parts):
         return False
-    for files in subsets.values():
-        if not isinstance(files, dict):
-            return False
-        texts += [files.get("input"), files.get("gold", "")]
-        maps.append(files.get("where", {}))
+    texts = [found.get(key) for key in ("name", "label", "task", "separator", "encoding")]
+    texts += [text for files in parts for text in (files.get("input"), files.get("gold", ""))]
+    maps = [found.get("columns"), found.get("labels", {}), *(files.get("where", {}) for files in parts)]
     return (
         all(isinstance(text, str) for text in texts)
         and all(isinstance(m, dict) and all(isinstance(v, str) for v in m.values()) for m in maps)

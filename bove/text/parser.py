@@ -148,7 +148,7 @@ def needed(path: str | Path, content: dict) -> list[str]:
     """The names, from `NAMES`, of the further files that a checkpoint needs.
 
     Raises:
-        BoveError: it needs a transformer, which is no file.
+        BoveError: it needs a transformer, which is not a file.
     """
     config, vocab = content["config"], content["vocab"]
     if config.get("bert_model"):
@@ -217,20 +217,12 @@ def pipeline(
         Path(folder, "resources.json").write_text(json.dumps({"en": {"packages": {}}}), encoding="utf-8")
         try:
             return stanza.Pipeline(
-                lang="en",
-                dir=folder,
-                download_method=None,
-                allow_unknown_language=True,
-                package=None,
-                processors=dict.fromkeys(used, "custom"),
-                tokenize_pretokenized=True,
-                use_gpu=False,
-                logging_level="WARN",
-                depparse_pretagged=True,
+                lang="en", dir=folder, download_method=None, allow_unknown_language=True, package=None,
+                processors=dict.fromkeys(used, "custom"), tokenize_pretokenized=True, use_gpu=False,
+                logging_level="WARN", depparse_pretagged=True,
                 depparse_resolve_head_constraints=False,  # a repair for Universal Dependencies alone
-                **paths,
-                **more,
-            )
+                **paths, **more,
+            )  # fmt: skip
         finally:
             logging.getLogger("stanza").setLevel(level)
 

@@ -39,7 +39,7 @@ def read_blocks(path: str | Path, format: str = "auto", limit: int | None = None
 
     Args:
         path: the file, gzip or not.
-        format: "word2vec", "glove", or "auto" to tell by content.
+        format: "word2vec", "glove", or "auto": by content.
         limit: number of rows to read; all where None.
 
     Raises:

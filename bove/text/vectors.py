@@ -142,7 +142,7 @@ def convert(
 
     Args:
         source: the file, gzip or not.
-        format: "word2vec", "glove", or "auto" to tell by content.
+        format: "word2vec", "glove", or "auto": by content.
         limit: number of rows to read, from the first; all where None.
 
     Returns:
@@ -225,7 +225,7 @@ def write_vectors(
 def _index(blob: bytearray, ends: array, keys: array) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """The arrays that find a word, and the rows [k] of repeated words, which they leave out.
 
-    Millions of words pass here, so what can be a view is no copy.
+    Millions of words pass here, so arrays are views where they can be.
     """
     offsets, keys = np.frombuffer(ends, np.int64), np.frombuffer(keys, np.uint64)
     order = np.argsort(keys, kind="stable")

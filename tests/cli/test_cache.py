@@ -1,4 +1,4 @@
-"""Results of dear stages, taken from a folder that runs share."""
+"""Results of expensive stages, taken from a folder that runs share."""
 
 import argparse
 import json
@@ -102,23 +102,12 @@ def test_a_file_that_changes_while_it_is_read_is_not_kept(shared, tmp_path, monk
 
 
 def test_a_folder_that_is_not_there_and_a_missing_input_are_one_line(shared, tmp_path, capsys, monkeypatch):
-    words = [
-        "vectors",
-        "load",
-        "--input",
-        f"{tmp_path}/none",
-        "--output",
-        f"{tmp_path}/o",
-        "--format",
-        "auto",
-    ]
+    words = f"vectors load --input {tmp_path}/none --output {tmp_path}/o --format auto".split()
     assert main(words) == 2
     assert capsys.readouterr().err.strip().endswith("none: no such file; check the path")
     monkeypatch.setenv("BOVE_CACHE", f"{tmp_path}/nowhere")
     assert main(words) == 2
-    assert capsys.readouterr().err == (
-        f"bove vectors: BOVE_CACHE: {tmp_path}/nowhere: no such folder; make it, or unset BOVE_CACHE\n"
-    )
+    assert capsys.readouterr().err.startswith(f"bove vectors: BOVE_CACHE: {tmp_path}/nowhere: no such folder")
 
 
 def test_every_file_that_a_cached_stage_reads_or_writes_counts_by_its_content():

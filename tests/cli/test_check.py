@@ -85,7 +85,7 @@ def test_columns_without_any_head_are_refused(check):
     [
         (DOGS_09.replace("\t", "  "), "line 1: its columns are separated by spaces"),
         (row09(1, "café", "T", 0, "r").encode("latin-1"), "line 1: byte 0xe9 is not utf-8"),
-        (DOGS_09 + DOGS_09, "line 3: token number '1' where 3 was due"),
+        (DOGS_09 + DOGS_09, "line 3: token number '1' in the place of 3"),
         ("# newdoc\n# sent_id = a", ""),
         (b"", "an empty file"),
         (b"\n \n\t\n", "none of the kinds of file that BoVE reads"),

@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from bove.cli.main import main
 from bove.files import atomic_write
 from bove.text.conll import Sentence, write_conllu
@@ -20,9 +18,9 @@ def written(folder, name, texts=None, dataset=None):
     return str(folder / f"{name}.jsonl")
 
 
-def contamination(folder, *arguments):
+def words_of(folder, *arguments):
     notes = ["--table-notes", str(folder / "notes.json")]
-    return main(["contamination", *arguments, *notes, "--output", str(folder / "out")])
+    return ["contamination", *arguments, *notes, "--output", str(folder / "out")]
 
 
 def test_what_is_shared_is_written_named_and_logged(tmp_path, capsys):
@@ -31,7 +29,7 @@ def test_what_is_shared_is_written_named_and_logged(tmp_path, capsys):
         write_conllu(stream, Sentence("s9", forms, ("X",) * 4, (2, 3, 0, 3), ("r",) * 4))
     files = [written(tmp_path, name) for name in TEXTS]
     arguments = ["--pairs", *files, "--development", "dev", "--treebank", str(tmp_path / "t.conllu")]
-    assert not contamination(tmp_path, *arguments)
+    assert not main(words_of(tmp_path, *arguments))
     said = capsys.readouterr()
     page = (tmp_path / "out" / "contamination.md").read_text(encoding="utf-8")
     assert said.out == page
@@ -47,24 +45,13 @@ def test_what_is_shared_is_written_named_and_logged(tmp_path, capsys):
     assert notes["entailment"] == [] and "1 of 1 scored pairs stand in DEV" in notes["similarity"][0]
 
 
-@pytest.mark.parametrize(
-    ("development", "again", "message"),
-    [
-        ("other", None, "--development other: no such data set; the pairs have dev, test"),
-        ("dev", "dev", "again.jsonl: data set 'dev' is in another file too"),
-    ],
-)
-def test_what_can_not_be_compared_is_told(tmp_path, capsys, development, again, message):
-    files = [written(tmp_path, name) for name in TEXTS]
-    files += [written(tmp_path, "again", TEXTS["dev"], again)] if again else []
-    assert contamination(tmp_path, "--pairs", *files, "--development", development) == 2
-    assert message in capsys.readouterr().err
-    assert not (tmp_path / "out").exists() and not (tmp_path / "notes.json").exists()
-
-
-def test_a_treebank_without_sentences_is_told_since_nothing_would_be_found_in_it(tmp_path, capsys):
+def test_what_cannot_be_compared_is_refused(tmp_path, refused):
+    outputs, files = (tmp_path / "out", tmp_path / "notes.json"), [written(tmp_path, name) for name in TEXTS]
+    words = words_of(tmp_path, "--pairs", *files, "--development", "other")
+    refused(words, "--development other: no such data set; the pairs have dev, test", *outputs)
+    files += [written(tmp_path, "again", TEXTS["dev"], "dev")]
+    words = words_of(tmp_path, "--pairs", *files, "--development", "dev")
+    refused(words, "again.jsonl: data set 'dev' is in another file too", *outputs)
     (tmp_path / "t.conllu").write_text("", encoding="utf-8")
-    files = ["--pairs", written(tmp_path, "dev"), "--treebank", str(tmp_path / "t.conllu")]
-    assert contamination(tmp_path, *files) == 2
-    assert "t.conllu: holds no sentences" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists() and not (tmp_path / "notes.json").exists()
+    words = words_of(tmp_path, "--pairs", files[0], "--treebank", str(tmp_path / "t.conllu"))
+    refused(words, "t.conllu: holds no sentences", *outputs)

@@ -2,9 +2,6 @@
 
 import gzip
 import json
-import threading
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -76,72 +73,41 @@ def published(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
-def fetched(published, tmp_path_factory):
-    """The same files, downloaded by `bove fetch` from a server, with their hashes."""
-    handler = partial(SimpleHTTPRequestHandler, directory=str(published))
-    handler.func.log_message = lambda *_: None
-    folder = tmp_path_factory.mktemp("fetched")
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, pytest.MonkeyPatch.context() as patch:
-        for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-            patch.delenv(name, raising=False)
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        for name in ("tagger", "parser", *FURTHER):
-            url = f"http://127.0.0.1:{server.server_port}/{name}.pt"
-            words = ["fetch", "--name", name, "--url", url, "--sha256", sha256(published / f"{name}.pt")]
-            assert main([*words, "--output", str(folder / f"{name}.pt")]) == 0
-        server.shutdown()
-        thread.join()
-    return folder
-
-
-def parse(folder, output, further=FURTHER, **other):
+def parsing(folder, output, further=FURTHER, **other):
     pair = Pair("a-1", "d", "D", "similarity", "a", "The dog sees a cat.", "The girl likes dogs.", 1.0, True)
     with open(output.with_name("pairs.jsonl"), "w", encoding="utf-8") as stream:
         write_pairs(stream, [pair])
     words = ["parse", "--pairs", str(output.with_name("pairs.jsonl")), "--output", str(output)]
     for name in ("tagger", "parser", *further):
         words += [f"--{name.replace('_', '-')}", str(other.get(name, folder / f"{name}.pt"))]
-    return main([*words, "--max-tokens", "100"])
+    return [*words, "--max-tokens", "100"]
 
 
-def test_downloaded_models_parse_with_the_files_that_they_need(fetched, tmp_path):
-    assert parse(fetched, tmp_path / "out.gz") == 0
+def test_published_models_parse_with_the_files_that_they_need(published, tmp_path):
+    assert main(parsing(published, tmp_path / "out.gz")) == 0
     first, second = read_sentences(tmp_path / "out.gz")
     assert first.forms == ("The", "dog", "sees", "a", "cat", ".")
     assert first.tags[:3] == ("DT", "NN", "VBZ") and "root" in first.relations
     assert second.heads.count(0) == 1
     said = gzip.decompress((tmp_path / "out.gz").read_bytes()).decode()
     for name in FURTHER:
-        assert f"# {name}_sha256 = {sha256(fetched / f'{name}.pt')}\n" in said
+        assert f"# {name}_sha256 = {sha256(published / f'{name}.pt')}\n" in said
 
 
 @pytest.mark.parametrize("name", FURTHER)
-def test_each_of_the_files_is_asked_for(fetched, tmp_path, capsys, name):
-    further = [other for other in FURTHER if other != name]
-    assert parse(fetched, tmp_path / "out.gz", further) == 2
-    lines = capsys.readouterr().err.strip().split("\n")
-    assert f"needs further files: give --{name.replace('_', '-')};" in lines[-1]
-    assert not (tmp_path / "out.gz").exists()
+def test_each_of_the_files_is_asked_for_and_no_other_will_do(published, tmp_path, refused, name):
+    out, further = tmp_path / "out.gz", [other for other in FURTHER if other != name]
+    refused(parsing(published, out, further), f"needs further files: give --{name.replace('_', '-')};", out)
+    other = published / ("lemmatizer.pt" if name == "pretrain" else "pretrain.pt")
+    refused(parsing(published, out, **{name: other}), f"{other}: no {name} of Stanza", out)
 
 
-@pytest.mark.parametrize("name", FURTHER)
-def test_another_file_in_its_place_is_refused(fetched, tmp_path, capsys, name):
-    wrong = "pretrain" if name == "lemmatizer" else "lemmatizer"
-    other = fetched / f"{wrong}.pt"
-    if name.startswith("charlm"):
-        other = fetched / "pretrain.pt"
-    assert parse(fetched, tmp_path / "out.gz", **{name: other}) == 2
-    assert f"{other}: no {name} of Stanza" in capsys.readouterr().err
-
-
-def test_lemmas_are_found_and_other_vectors_give_other_trees(fetched, tmp_path):
-    other = torch.load(fetched / "pretrain.pt", weights_only=True)
+def test_lemmas_are_found_and_other_vectors_give_other_trees(published, tmp_path):
+    other = torch.load(published / "pretrain.pt", weights_only=True)
     torch.save(other | {"emb": -10 * other["emb"]}, tmp_path / "pretrain.pt")
-    further = {name: fetched / f"{name}.pt" for name in FURTHER}
+    further = {name: published / f"{name}.pt" for name in FURTHER}
     texts = ["The dog sees a cat.", "The girl likes dogs."]
-    files = (fetched / "tagger.pt", fetched / "parser.pt", 100)
+    files = (published / "tagger.pt", published / "parser.pt", 100)
     parser = Parser(*files, further=further)
     mine = list(parser.parse(texts))
     [sentence] = parser._pipeline([["The", "dog", "sees"]]).sentences
@@ -150,21 +116,20 @@ def test_lemmas_are_found_and_other_vectors_give_other_trees(fetched, tmp_path):
     assert mine != others
 
 
-def test_files_that_were_not_made_for_each_other_are_one_line(fetched, tmp_path, capsys):
-    other = torch.load(fetched / "pretrain.pt", weights_only=True)
+def test_files_that_were_not_made_for_each_other_are_one_line(published, tmp_path, refused):
+    other = torch.load(published / "pretrain.pt", weights_only=True)
     torch.save(other | {"emb": other["emb"][:, :5]}, tmp_path / "pretrain.pt")
-    assert parse(fetched, tmp_path / "out.gz", pretrain=tmp_path / "pretrain.pt") == 2
-    assert "Stanza cannot load them together" in capsys.readouterr().err.strip().split("\n")[-1]
+    words = parsing(published, tmp_path / "out.gz", pretrain=tmp_path / "pretrain.pt")
+    refused(words, "Stanza cannot load them together")
 
 
-def test_they_are_measured_on_a_treebank_too(fetched, tmp_path):
+def test_they_are_measured_on_a_treebank_too(published, tmp_path):
     treebank = write_treebank(tmp_path / "gold.conllu", tiny_sentences()[:8])
     words = ["evaluate-parser", "--treebank", str(treebank), "--max-tokens", "100"]
     for name in ("tagger", "parser", *FURTHER):
-        words += [f"--{name.replace('_', '-')}", f"{fetched}/{name}.pt"]
+        words += [f"--{name.replace('_', '-')}", f"{published}/{name}.pt"]
     assert main([*words, "--output", f"{tmp_path}/accuracy.json"]) == 0
     report = json.loads((tmp_path / "accuracy.json").read_text(encoding="utf-8"))
-    assert report["pretrain_sha256"] == sha256(fetched / "pretrain.pt")
-    assert (
-        0 < report["accuracy"]["tags"] <= 1 and report["accuracy"]["LAS"] == 0
-    )  # its labels are lower-cased
+    assert report["pretrain_sha256"] == sha256(published / "pretrain.pt")
+    assert 0 < report["accuracy"]["tags"] <= 1
+    assert report["accuracy"]["LAS"] == 0, "its labels are lower-cased"

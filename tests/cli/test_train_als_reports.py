@@ -136,7 +136,7 @@ def test_a_step_that_runs_out_of_iterations_is_warned_of_once_with_what_to_raise
 
 def test_a_loss_below_0_ends_the_training_and_no_model_is_written(built, capsys, monkeypatch):
     terms = als.terms
-    monkeypatch.setattr(als, "terms", lambda **given: {**(row := terms(**given)), "total": -row["total"]})
+    monkeypatch.setattr(als, "terms", lambda *given: {**(row := terms(*given)), "total": -row["total"]})
     assert bove(*command(built, "swamped", "--max-rounds", 2)) == 2
     said = capsys.readouterr().err.strip().split("\n")[-1]
     assert "training: L is below 0 in round 1" in said and "float64" in said

@@ -1,16 +1,12 @@
 """The alignment scores agree with plain loops and have the properties that their formulas promise."""
 
-import os
-import subprocess
-import sys
-import time
-
 import numpy as np
 import pytest
 import reference_alignment
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from threadpoolctl import threadpool_limits
 
 from bove.evaluate.alignment import entailment_score, score_pairs, similarity_score, unit_rows
 
@@ -23,20 +19,12 @@ filled = st.integers(1, 5).flatmap(lambda n: arrays(np.float32, (n, RANK), eleme
 
 
 @given(bags, bags)
-def test_both_scores_agree_with_plain_loops(first, second):
-    assert entailment_score(first, second) == pytest.approx(
-        reference_alignment.snli(first, second), abs=ROUNDING
-    )
-    assert similarity_score(first, second) == pytest.approx(
-        reference_alignment.sts(first, second), abs=ROUNDING
-    )
-
-
-@given(bags, bags)
-def test_similarity_is_symmetric_and_scores_are_bounded(first, second):
-    assert similarity_score(first, second) == pytest.approx(similarity_score(second, first), abs=ROUNDING)
-    assert similarity_score(first, second) <= 1
-    assert -1 <= entailment_score(first, second) <= 1
+def test_both_scores_agree_with_plain_loops_and_similarity_is_symmetric(first, second):
+    entailment, similarity = entailment_score(first, second), similarity_score(first, second)
+    assert entailment == pytest.approx(reference_alignment.snli(first, second), abs=ROUNDING)
+    assert similarity == pytest.approx(reference_alignment.sts(first, second), abs=ROUNDING)
+    assert similarity == pytest.approx(similarity_score(second, first), abs=ROUNDING)
+    assert similarity <= 1 and -1 <= entailment <= 1
 
 
 @given(bags, bags, st.randoms(use_true_random=False))
@@ -117,48 +105,20 @@ def test_pairs_alike_up_to_rounding_tie():
     assert scores == {1.0}
 
 
-def test_unit_rows_leave_their_argument_alone():
-    bag = np.array([[3, 4], [0, 0]], np.float32)
-    np.testing.assert_allclose(unit_rows(bag), [[0.6, 0.8], [0, 0]])
-    assert bag.tolist() == [[3, 4], [0, 0]]
-
-
-def test_vectors_whose_squares_are_no_numbers_have_a_direction_all_the_same():
-    bag = np.array([[3e300, 4e300], [3e-300, -4e-300], [0, 0], [5e-324, 0]])
-    np.testing.assert_allclose(unit_rows(bag), [[0.6, 0.8], [0.6, -0.8], [0, 0], [1, 0]])
-    assert bag[0].tolist() == [3e300, 4e300]
+def test_unit_rows_leave_their_argument_alone_and_find_the_direction_where_squares_are_not_finite():
+    bag = np.array([[3e300, 4e300], [3e-300, -4e-300], [0, 0], [5e-324, 0], [3, 4]])
+    np.testing.assert_allclose(unit_rows(bag), [[0.6, 0.8], [0.6, -0.8], [0, 0], [1, 0], [0.6, 0.8]])
+    assert bag[0].tolist() == [3e300, 4e300] and bag[-1].tolist() == [3, 4]
     assert similarity_score(bag[:1], np.array([[3.0, 4.0]])) == 1.0
 
 
-PROGRAM = """
-import numpy as np
-from bove.evaluate.alignment import score_pairs
-rng = np.random.default_rng(1)
-bags = [rng.normal(size=(n, 300)).astype(np.float32) for n in rng.integers(1, 60, 80)]
-for task in ("similarity", "entailment"):
-    result = score_pairs(list(range(40)), list(range(40, 80)), bags.__getitem__, task)
-    print(result.values.tolist())
-"""
-
-
 def test_the_number_of_threads_changes_nothing():
-    printed = [
-        subprocess.run(
-            [sys.executable, "-c", PROGRAM],
-            env={**os.environ, "OMP_NUM_THREADS": n, "OPENBLAS_NUM_THREADS": n},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for n in ("1", "2")
-    ]
-    assert printed[0] == printed[1] and printed[0].count("\n") == 2
-
-
-def test_thousands_of_pairs_are_scored_in_a_second():
-    rng = np.random.default_rng(2)
-    store = rng.normal(size=(500, 10, 300)).astype(np.float32)
-    first, second = rng.integers(0, 500, (2, 2000)).tolist()
-    start = time.process_time()
-    score_pairs(first, second, store.__getitem__, "similarity")
-    assert time.process_time() - start < 2
+    rng = np.random.default_rng(1)
+    bags = [rng.normal(size=(n, 300)).astype(np.float32) for n in rng.integers(1, 60, 80)]
+    for task in ("similarity", "entailment"):
+        found = []
+        for threads in (1, 2):
+            with threadpool_limits(threads):
+                scored = score_pairs(list(range(40)), list(range(40, 80)), bags.__getitem__, task)
+            found.append(scored.values.tolist())
+        assert found[0] == found[1]

@@ -11,36 +11,16 @@ from made_scores import scores_of
 
 from bove.bags.store import Bags, BagWriter
 from bove.errors import BoveError
-from bove.evaluate.comparisons import (
-    ABLATION_COLUMNS,
-    ablation_table,
-    by_length,
-    candidate_table,
-    candidates_frame,
-    choice,
-    compare,
-    compare_bags,
-    panels,
-    ranked,
-    seed_notes,
-    seeds_table,
-    settings,
-    spreads,
-    summarise,
-    summarise_bags,
-)
+from bove.evaluate import comparisons
 from bove.evaluate.results import KEY, MEAN, TOGETHER, WEIGHTED_MEAN, csv_text, results_of
-from bove.evaluate.tables import Names
+from bove.evaluate.tables import named
 
 
 def variants(task, subsets, gold, dataset="d", empty=None, **values):
     """The results of variants of one data set, by their scores."""
-    frames = [
-        results_of(scores_of(task, subsets, gold, {"bove": column}, dataset=dataset, empty=empty)).assign(
-            variant=name
-        )
-        for name, column in values.items()
-    ]
+    shared = {"dataset": dataset, "empty": empty}
+    scores = {name: scores_of(task, subsets, gold, {"bove": v}, **shared) for name, v in values.items()}
+    frames = [results_of(found).assign(variant=name) for name, found in scores.items()]
     return pd.concat(frames, ignore_index=True)
 
 
@@ -59,7 +39,7 @@ LABELS = ("entailment", "neutral", "contradiction", "neutral", "entailment", "ne
 
 
 def summary(how, gold=GOLD, task="similarity", **values):
-    return summarise(variants(task, "aaabbbb", gold, **values), how).d.to_dict()
+    return comparisons.summarise(variants(task, "aaabbbb", gold, **values), how).d.to_dict()
 
 
 @pytest.mark.parametrize("how", ["mean", "weighted", "together"])
@@ -102,13 +82,13 @@ METRICS = {"sts": "pearson", "snli": "average-precision"}
 
 
 def test_the_mean_over_the_sets_ranks_equal_ones_keep_their_order_and_undefined_ones_are_last():
-    assert list(ranked(VALUES).index) == ["alpha~4", "alpha~1", "alpha~3", "alpha~2"]
-    assert list(ranked(VALUES[2::-1]).index) == ["alpha~3", "alpha~1", "alpha~2"]
+    assert list(comparisons.ranked(VALUES).index) == ["alpha~4", "alpha~1", "alpha~3", "alpha~2"]
+    assert list(comparisons.ranked(VALUES[2::-1]).index) == ["alpha~3", "alpha~1", "alpha~2"]
 
 
 def test_the_choice_has_its_changes_its_values_and_its_reason():
     changes = {name: {"model": {"alpha": 1}} for name in VALUES.index}
-    got = choice(VALUES, changes, "mean", METRICS)
+    got = comparisons.choice(VALUES, changes, "mean", METRICS)
     assert json.loads(json.dumps(got)) == {
         "chosen": "alpha~4",
         "changes": {"model": {"alpha": 1}},
@@ -120,30 +100,30 @@ def test_the_choice_has_its_changes_its_values_and_its_reason():
         "reason": "highest of 4 candidates on sts (pearson), snli (average-precision): 0.700000; "
         "the next, alpha~1, has 0.500000",
     }
-    reasons = [choice(VALUES.loc[names], changes, "mean", METRICS)["reason"] for names in (
-        ["alpha~1", "alpha~3"], ["alpha~2", "alpha~1"], ["alpha~1"],
-    )]  # fmt: skip
-    assert reasons[0].endswith("the next, alpha~3, has 0.500000 too, and stands later in the list")
-    assert reasons[1].endswith("the next, alpha~2, is undefined")
-    assert reasons[2] == "the only candidate on sts (pearson), snli (average-precision): 0.500000"
+    for names, reason in (
+        (["alpha~1", "alpha~3"], "the next, alpha~3, has 0.500000 too, and stands later in the list"),
+        (["alpha~2", "alpha~1"], "the next, alpha~2, is undefined"),
+        (["alpha~1"], "the only candidate on sts (pearson), snli (average-precision): 0.500000"),
+    ):
+        found = comparisons.choice(VALUES.loc[names], changes, "mean", METRICS)["reason"]
+        assert found.endswith(reason)
 
 
 def test_candidates_are_listed_in_full_precision_and_in_a_table_best_first():
-    assert settings("alpha~1e-05/e_step~fixed-point") == {"alpha": "1e-05", "e_step": "fixed-point"}
     values = VALUES.loc[["alpha~2", "alpha~1", "alpha~4"]].replace(0.5, 1 / 3)
-    rows = list(csv.DictReader(io.StringIO(csv_text(candidates_frame(values)))))
+    rows = list(csv.DictReader(io.StringIO(csv_text(comparisons.candidates_frame(values)))))
     assert [(row["rank"], row["alpha"]) for row in rows] == [("1", "4"), ("2", "1"), ("3", "2")]
     assert float(rows[1]["value"]) == 1 / 3
     assert (rows[2]["sts"], rows[2]["snli"], rows[2]["value"]) == ("0.9", "", "")
-    text = candidate_table(values, METRICS, "weighted")
+    text = comparisons.candidate_table(values, METRICS, "weighted")
     assert cells(text) == {
         "**4**": {"sts": "**0.8000**", "snli": "**60.00%**", "mean": "**0.7000**"},
         "1": {"sts": "0.3333", "snli": "33.33%", "mean": "0.3333"},
         "2": {"sts": "0.9000", "snli": "undefined", "mean": "undefined"},
     }
-    assert "All 3 candidates" in text and "*mean weighted by pairs* of the correlations" in text
-    assert "Chosen on sts, snli alone" in text and "by the mean over these data sets" in text
-    one = candidate_table(values[["sts"]], METRICS, "mean")
+    assert "Chosen on sts, snli alone, by the *mean weighted by pairs* of the correlations" in text
+    assert "by the mean over these data sets" in text
+    one = comparisons.candidate_table(values[["sts"]], METRICS, "mean")
     assert list(cells(one)["1"]) == ["sts"] and "mean over these data sets" not in one
 
 
@@ -158,21 +138,17 @@ VARIANTS = {
     "flat news": ([1, 1, 1, 1, 0, 1, 5, 2, 4], [0.9, 0.2, 0.8, 0.1]),
     "flat": ([1] * 9, [0.5] * 4),
 }
-NAMES = Names({"sts": "STS-2014", "snli": "SNLI"}, ["sts"])
-MEAN_TITLE, DEV_TITLE = "STS-2014 (development), mean of 2 subsets", "SNLI, dev"
+MEAN_TITLE, DEV_TITLE = "STS (development), mean of 2 subsets", "SNLI, dev"
 
 
 def compared(*names, base="full", empty=0):
     labels = ["entailment", "neutral", "entailment", "contradiction"]
-    sts, snli = ({name: VARIANTS[name][side] for name in names} for side in (0, 1))
-    empty = {"bove": np.arange(9) < empty}
-    frames = [
-        variants("entailment", ["dev"] * 4, labels, "snli", **snli),
-        variants("similarity", SUBSETS, STS_GOLD, "sts", empty, **sts),
-    ]
-    found = pd.concat(frames, ignore_index=True)
-    order = {name: v for v, name in enumerate(names)}
-    return compare(found.sort_values("variant", key=lambda v: v.map(order), kind="stable"), base)
+    empty, parts = {"bove": np.arange(9) < empty}, []
+    for name in names:
+        sts, snli = VARIANTS[name]
+        parts.append(variants("entailment", ["dev"] * 4, labels, "snli", **{name: snli}))
+        parts.append(variants("similarity", SUBSETS, STS_GOLD, "sts", empty, **{name: sts}))
+    return comparisons.compare(named(pd.concat(parts, ignore_index=True), ["sts"]), base)
 
 
 def of(frame, variant):
@@ -182,7 +158,7 @@ def of(frame, variant):
 
 
 def table(frame, base="full"):
-    return ablation_table(frame, base, "bove", NAMES)
+    return comparisons.ablation_table(frame, base, "bove")
 
 
 def test_differences_are_from_the_bases_value_of_the_same_subset():
@@ -209,7 +185,7 @@ def test_only_means_over_the_same_subsets_are_compared():
 
 
 def test_the_csv_has_every_subset_and_summary_in_full_precision_and_gaps_where_undefined():
-    text = csv_text(compared("shuffled", "full", "flat")[ABLATION_COLUMNS])
+    text = csv_text(compared("shuffled", "full", "flat")[comparisons.ABLATION_COLUMNS])
     rows = list(csv.DictReader(io.StringIO(text)))
     subsets = ["dev", "news", "captions", MEAN, WEIGHTED_MEAN, TOGETHER]
     wanted = [(variant, subset) for variant in ("shuffled", "full", "flat") for subset in subsets]
@@ -230,7 +206,7 @@ def test_the_table_has_the_base_first_means_before_entailment_and_signed_differe
         rows["shuffled"][DEV_TITLE] == "83.33% (-16.67)" and rows["flat news"][DEV_TITLE] == "100.00% (0.00)"
     )
     assert rows["shuffled"][MEAN_TITLE].startswith("0.") and "(-0." in rows["shuffled"][MEAN_TITLE]
-    assert "difference from *full*" in text and "*bove*" in text and "chosen on STS-2014" in text
+    assert "difference from *full*" in text and "*bove*" in text and "chosen on STS" in text
     assert f"*{MEAN_TITLE}*: unweighted mean" in text and f"*{DEV_TITLE}*: average precision, in" in text
     gain = cells(table(compared("full", "shuffled", base="shuffled"), "shuffled"))
     assert gain["full"][DEV_TITLE] == "100.00% (+16.67)"
@@ -243,18 +219,18 @@ def test_undefined_values_and_other_means_are_in_table_notes_and_figure():
     assert rows["flat"][MEAN_TITLE] == "undefined (0 of 2 subsets defined)"
     assert rows["flat news"][MEAN_TITLE] == "1.0000 (1 of 2 subsets defined)"
     assert f"than the base's: flat on {MEAN_TITLE}; flat news on {MEAN_TITLE}." in text
-    sts, snli = panels(made, "full", NAMES)
+    sts, snli = comparisons.panels(made, "full")
     assert sts.remarks == {"flat": "undefined", "flat news": "mean of other subsets"}
     assert set(sts.values) == {"full"}
     assert snli.values == {"full": 100.0, "flat": 50.0, "flat news": 100.0} and not snli.remarks
     assert (sts.unit, snli.unit) == ("Pearson's correlation", "average precision (%)")
-    assert (sts.title, snli.title) == ("STS-2014 (development)\nmean of 2 subsets", "SNLI\ndev")
+    assert (sts.title, snli.title) == ("STS (development)\nmean of 2 subsets", "SNLI\ndev")
 
 
 def test_an_undefined_base_leaves_values_without_differences():
     made = compared("full", "flat", base="flat")
     assert cells(table(made, "flat"))["full"][MEAN_TITLE] == "1.0000"
-    sts = panels(made, "flat", NAMES)[0]
+    sts = comparisons.panels(made, "flat")[0]
     assert sts.values == {"full": pytest.approx(1)} and sts.remarks == {"flat": "undefined"}
 
 
@@ -270,7 +246,8 @@ def test_empty_bags_are_counted_once_for_each_variant():
 def over(*values, task="similarity", subset="images", entered=1, dataset="d"):
     """One result of each seed."""
     metric = "pearson" if task == "similarity" else "average-precision"
-    shared = {"task": task, "dataset": dataset, "subset": subset, "n_scored": 8, "metric": metric}
+    names = {"task": task, "dataset": dataset, "label": {"d": "STS", "e": "SNLI"}[dataset], "subset": subset}
+    shared = {**names, "n_scored": 8, "metric": metric}
     entered = entered if isinstance(entered, tuple) else (entered,) * len(values)
     rows = [
         {**shared, "variant": str(seed), "value": value, "entered": 0 if np.isnan(value) else n}
@@ -280,11 +257,11 @@ def over(*values, task="similarity", subset="images", entered=1, dataset="d"):
 
 
 def spread(*parts):
-    return spreads(pd.concat(parts, ignore_index=True), "1")
+    return comparisons.spreads(named(pd.concat(parts, ignore_index=True), ["d"]), "1")
 
 
 def seeds_page(found, same=()):
-    return seeds_table(found, "1", "bove", Names({"d": "STS"}, ["d"]), same)
+    return comparisons.seeds_table(found, "1", "bove", same)
 
 
 def test_mean_deviation_and_range_are_beside_the_run_s_own_value():
@@ -346,7 +323,7 @@ def test_the_tables_are_given_what_sums_up_each_task():
         over(0.2, 0.4, task="entailment", subset="dev", dataset="e"),
     )
     said = "Mean and standard deviation of bove over 2 seeds (seeds.md): "
-    assert seed_notes(found, "bove", Names({"d": "STS", "e": "SNLI"})) == {
+    assert comparisons.seed_notes(found, "bove") == {
         "similarity": [f"{said}STS mean 0.4000, 0.1414."],
         "entailment": [f"{said}SNLI dev 30.00%, 14.14%."],
     }
@@ -370,7 +347,7 @@ def test_cosines_are_those_of_the_same_sentence_and_token_whatever_the_order(tmp
     rng = np.random.default_rng(0)
     one = {name: rng.normal(size=(n, 5)) for name, n in (("a", 3), ("b", 1), ("c", 7))}
     other = {name: rng.normal(size=one[name].shape) for name in ("c", "a", "b")}
-    found = compare_bags(bags(tmp_path / "1", one), bags(tmp_path / "2", other))
+    found = comparisons.compare_bags(bags(tmp_path / "1", one), bags(tmp_path / "2", other))
     pairs = [(v, w) for name in one for v, w in zip(one[name], other[name], strict=True)]
     expected = [np.dot(v, w) / np.sqrt(np.dot(v, v) * np.dot(w, w)) for v, w in pairs]
     assert found.lengths.tolist() == [3, 1, 7]
@@ -382,14 +359,14 @@ def test_cosines_do_not_depend_on_length_and_zero_vectors_have_none(tmp_path):
     two = bags(
         tmp_path / "2", {"a": [[5, 0], [-3, -4], [1e-30, 0], [0, 1e15]], "b": [[0, 0], [1, 0], [0, 0]]}
     )
-    found = compare_bags(one, two)
+    found = comparisons.compare_bags(one, two)
     np.testing.assert_allclose(found.cosines, [1, -1, 1, 0, *[np.nan] * 3], atol=1e-7)
     assert found.zeros == {"first": 2, "second": 2, "both": 1}
-    assert summarise_bags(found.cosines)["tokens"] == 4
+    assert comparisons.summarise_bags(found.cosines)["tokens"] == 4
 
 
 def test_a_summary_of_known_values():
-    found = summarise_bags(np.array([1.0, np.nan, 0.9, 0.8, 0.4, -1.0]))
+    found = comparisons.summarise_bags(np.array([1.0, np.nan, 0.9, 0.8, 0.4, -1.0]))
     assert found["tokens"] == 5 and found["mean"] == pytest.approx(0.42)
     assert found["quantiles"]["0"] == -1 and found["quantiles"]["1"] == 1 and found["quantiles"]["0.5"] == 0.8
     assert found["quantiles"]["0.25"] == pytest.approx(0.4)
@@ -402,16 +379,16 @@ def test_classes_of_lengths_have_their_own_tokens_and_without_any_there_is_no_va
         sizes = {"none": 0, "five": 5, "six": 6, "ten": 10, "forty": 40, "long": 41}
         return {name: np.tile([[1, sign * (n in (6, 10))]], (n, 1)) for name, n in sizes.items()}
 
-    found = compare_bags(bags(tmp_path / "1", sentences(1)), bags(tmp_path / "2", sentences(-1)))
-    rows = [(part["length"], part["sentences"], part["tokens"], part["mean"]) for part in by_length(found)]
+    both = bags(tmp_path / "1", sentences(1)), bags(tmp_path / "2", sentences(-1))
+    parts = comparisons.by_length(comparisons.compare_bags(*both))
     # (1, 1) against (1, -1) is 0; 11 to 20 tokens do not occur
-    assert [row[:3] for row in rows] == [
-        *(("1 to 5", 1, 5), ("6 to 10", 2, 16)),
-        *(("21 to 40", 1, 40), ("41 or more", 1, 41)),
+    assert [
+        (part["length"], part["sentences"], part["tokens"], round(part["mean"], 9)) for part in parts
+    ] == [
+        *(("1 to 5", 1, 5, 1), ("6 to 10", 2, 16, 0), ("21 to 40", 1, 40, 1), ("41 or more", 1, 41, 1)),
     ]
-    np.testing.assert_allclose([row[3] for row in rows], [1, 0, 1, 1], atol=1e-12)
     nothing = bags(tmp_path / "3", {"a": np.zeros((0, 2))})
-    found = summarise_bags(compare_bags(nothing, nothing).cosines)
+    found = comparisons.summarise_bags(comparisons.compare_bags(nothing, nothing).cosines)
     assert found["tokens"] == 0 and found["mean"] is None and set(found["quantiles"].values()) == {None}
 
 
@@ -427,4 +404,4 @@ def test_classes_of_lengths_have_their_own_tokens_and_without_any_there_is_no_va
 )
 def test_files_that_cannot_be_compared(tmp_path, one, two, message):
     with pytest.raises(BoveError, match=message):
-        compare_bags(bags(tmp_path / "1", one), bags(tmp_path / "2", two))
+        comparisons.compare_bags(bags(tmp_path / "1", one), bags(tmp_path / "2", two))

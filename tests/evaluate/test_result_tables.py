@@ -12,32 +12,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bove.evaluate import paper
+from bove.evaluate import paper, tables
 from bove.evaluate.results import AGGREGATES, MEAN, RESULT_COLUMNS, TOGETHER, WEIGHTED_MEAN
 from bove.evaluate.statistics import DIFFERENCE_COLUMNS, Bootstrap
-from bove.evaluate.tables import (
-    Cell,
-    Findings,
-    Names,
-    Row,
-    Table,
-    latex,
-    latex_text,
-    markdown,
-    markdown_table,
-    task_files,
-    task_tables,
-)
 
-CELLS = [Cell("0.5000", True, "†‡", "[-0.1000, 0.6000]"), Cell("-0.2500", note="(1 of 2 subsets defined)")]
-TABLE = Table(
+CELLS = [
+    tables.Cell("0.5000", True, "†‡", "[-0.1000, 0.6000]"),
+    tables.Cell("-0.2500", note="(1 of 2 subsets defined)"),
+]
+TABLE = tables.Table(
     name="sts",
     title="A title",
     columns=["x_1", "paper: BoVE"],
     rows=[
-        Row("STS & 50%", "a|b", "of 2 subsets", "9 of 10", CELLS),
-        Row("STS & 50%", "c", "", "5", [Cell("1.0000"), Cell("-")]),
-        Row("other", "d", "", "5", [Cell("1.0000"), Cell("-")]),
+        tables.Row("STS & 50%", "a|b", "of 2 subsets", "9 of 10", CELLS),
+        tables.Row("STS & 50%", "c", "", "5", [tables.Cell("1.0000"), tables.Cell("-")]),
+        tables.Row("other", "d", "", "5", [tables.Cell("1.0000"), tables.Cell("-")]),
     ],
     caption="A *caption* with 95% & † marks.",
     notes=["One_note.", "p < 0.05, r of -0.3 in STS-2014."],
@@ -46,7 +36,7 @@ ODD = 'a_b & 50% #1 $x$ {y} ~z^2 \\cmd <|> "q" *emphasis* STS-2014'
 
 
 def test_markdown_has_one_line_per_row():
-    lines = [" ".join(line.split()) for line in markdown([TABLE]).split("\n")]
+    lines = [" ".join(line.split()) for line in tables.markdown([TABLE]).split("\n")]
     assert lines[:3] == ["# A title", "", "| data set | subset | pairs | x_1 | paper: BoVE |"]
     assert lines[4:] == [
         r"| STS & 50% | a\|b (of 2 subsets) | 9 of 10 | **0.5000**†‡ [-0.1000, 0.6000] | "
@@ -60,12 +50,12 @@ def test_markdown_has_one_line_per_row():
         "* p < 0.05, r of -0.3 in STS-2014.",
         "",
     ]
-    text = markdown_table(["a|b", "n"], [["c", "1"], ["long cell", "22"]], 1)
+    text = tables.markdown_table(["a|b", "n"], [["c", "1"], ["long cell", "22"]], 1)
     assert text == "| a\\|b      |   n |\n| --------- | --: |\n| c         |   1 |\n| long cell |  22 |\n"
 
 
 def test_latex_has_values_and_small_print_below_them():
-    lines = latex([TABLE]).split("\n")
+    lines = tables.latex([TABLE]).split("\n")
     assert r"\usepackage{booktabs}" in lines[0]
     rows = [line for line in lines if line.endswith(r"\\")]
     assert rows == [
@@ -89,21 +79,21 @@ def test_latex_has_values_and_small_print_below_them():
 
 
 def test_text_is_escaped_for_latex():
-    assert latex_text(ODD) == (
+    assert tables.latex_text(ODD) == (
         r"a\_b \& 50\% \#1 \$x\$ \{y\} \textasciitilde{}z\textasciicircum{}2 \textbackslash{}cmd "
         r"\textless{}\textbar{}\textgreater{} ''q'' \emph{emphasis} STS-2014"
     )
-    assert latex_text("two * stars * apart, 2*3*4\nlines") == r"two * stars * apart, 2*3*4 lines"
+    assert tables.latex_text("two * stars * apart, 2*3*4\nlines") == r"two * stars * apart, 2*3*4 lines"
 
 
 def test_later_tables_are_below_the_first_and_refer_to_it_and_a_long_table_is_several_floats():
     later = dataclasses.replace(TABLE, name="later", caption="As in the first table.")
-    titles = [line for line in markdown([TABLE, later]).split("\n") if line.startswith("#")]
+    titles = [line for line in tables.markdown([TABLE, later]).split("\n") if line.startswith("#")]
     assert titles == ["# A title", "## A title"]
-    assert r"\footnotesize As in Table~\ref{tab:sts}." in latex([TABLE, later])
+    assert r"\footnotesize As in Table~\ref{tab:sts}." in tables.latex([TABLE, later])
     sizes = {"x": 12, "y": 10, "z": 20}
-    rows = [Row(name, str(i), "", "5", CELLS) for name, size in sizes.items() for i in range(size)]
-    text = latex([dataclasses.replace(TABLE, rows=rows)])
+    rows = [tables.Row(name, str(i), "", "5", CELLS) for name, size in sizes.items() for i in range(size)]
+    text = tables.latex([dataclasses.replace(TABLE, rows=rows)])
     floats = text.split(r"\begin{table*}")[1:]
     shown = [[name for name in sizes if rf"\emph{{{name}}}" in one] for one in floats]
     assert shown == [["x"], ["y"], ["z"], ["z"]]
@@ -113,7 +103,7 @@ def test_later_tables_are_below_the_first_and_refer_to_it_and_a_long_table_is_se
 
 def compiled(folder, tables):
     """What pdflatex says of a minimal document with the tables."""
-    (folder / "tables.tex").write_text(latex(tables), encoding="utf-8")
+    (folder / "tables.tex").write_text(tables.latex(tables), encoding="utf-8")
     document = r"\documentclass{article}\usepackage{booktabs}\begin{document}\input{tables}\end{document}"
     (folder / "main.tex").write_text(document, encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "main.tex"]
@@ -125,13 +115,13 @@ def compiled(folder, tables):
 
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="needs pdflatex")
 def test_tables_compile_and_those_of_many_systems_and_rows_fit_the_page(tmp_path):
-    row = Row(ODD, ODD, ODD, "5", [Cell(ODD, True, "†", ODD, ODD)], [ODD])
-    compiled(tmp_path, [TABLE, Table("odd", ODD, [ODD], [row], ODD, [ODD], [ODD])])
+    row = tables.Row(ODD, ODD, ODD, "5", [tables.Cell(ODD, True, "†", ODD, ODD)], [ODD])
+    compiled(tmp_path, [TABLE, tables.Table("odd", ODD, [ODD], [row], ODD, [ODD], [ODD])])
     for n in (3, 4, 5):
         columns = [*(f"properties-{i}" for i in range(n)), "paper: bag of W2V", "paper: BoVE"]
-        cells = [*[CELLS[0]] * n, Cell("0.6429"), Cell("-")]
+        cells = [*[CELLS[0]] * n, tables.Cell("0.6429"), tables.Cell("-")]
         rows = [
-            Row(data, f"answers-students {i}", "of 6 subsets", "3750", cells)
+            tables.Row(data, f"answers-students {i}", "of 6 subsets", "3750", cells)
             for data in ("STS-2014", "STS-2015", "STS-2016")
             for i in range(9)
         ]
@@ -167,14 +157,14 @@ def difference(subset, system, against, p, task="similarity", value=0.1):
 def found(results, labels, development=(), differences=(), bootstrap=BOOTSTRAP, **more):
     frame = pd.DataFrame(results, columns=RESULT_COLUMNS)
     subsets = frame[~frame.subset.isin(AGGREGATES)].groupby("dataset").subset.nunique()
-    frame["subsets"] = frame.dataset.map(subsets)
+    frame = frame.assign(subsets=frame.dataset.map(subsets), label=frame.dataset.map(labels))
     against = pd.DataFrame(differences, columns=DIFFERENCE_COLUMNS)
-    return Findings(frame, against, Names(labels, development), bootstrap, **more)
+    return tables.Findings(tables.named(frame, development), against, bootstrap, **more)
 
 
 def page(task, *given, **more):
     """The Markdown of a task."""
-    return next(iter(task_files(task, found(*given, **more)).values()))
+    return next(iter(tables.task_files(task, found(*given, **more)).values()))
 
 
 def cells(text):
@@ -328,7 +318,7 @@ def test_without_a_baseline_marks_are_against_the_first_system():
 def test_differences_are_shown_on_summaries_or_else_on_subsets():
     results = [bounded(subset, system, 0.5) for subset in ("a", MEAN) for system in ("x", "y")]
     differences = [difference(subset, "y", "x", 0.02) for subset in ("a", MEAN)]
-    table = task_tables("similarity", found(results, {"sts14": "D"}, differences=differences))[1]
+    table = tables.task_tables("similarity", found(results, {"sts14": "D"}, differences=differences))[1]
     assert [(row.subset, row.detail, row.names) for row in table.rows] == [(MEAN, "of 1 subset", ("y", "x"))]
     assert [cell.text for cell in table.rows[0].cells] == ["+0.1000", "0.010", "0.020"]
     assert table.rows[0].cells[0].interval == "[0.0500, 0.1500]"
@@ -338,7 +328,7 @@ def test_differences_are_shown_on_summaries_or_else_on_subsets():
     differences = [
         difference("dev", "y", "x", p, "entailment", value) for p, value in ((0.0002, -0.0123), (np.nan,) * 2)
     ]
-    rows = task_tables("entailment", found(results, {"snli": "SNLI"}, differences=differences))[1].rows
+    rows = tables.task_tables("entailment", found(results, {"snli": "SNLI"}, differences=differences))[1].rows
     assert [cell.text for cell in rows[0].cells] == ["-1.23", "<0.001", "<0.001"]
     assert rows[0].cells[0].interval == "[-6.23, 3.77]"
     assert [cell.text for cell in rows[1].cells] == ["undefined", "-", "-"]
@@ -348,7 +338,7 @@ def test_further_metrics_have_tables_of_their_own():
     metrics = ("average-precision", "roc-auc", "length-correlation")
     results = [bounded("dev", name, 0.5, metric=metric, **SNLI) for metric in metrics for name in ("x", "y")]
     notes = {"entailment": ["Of the task."], "length-correlation": ["Of the length."]}
-    first, area, length = task_tables("entailment", found(results, {"snli": "SNLI"}, notes=notes))
+    first, area, length = tables.task_tables("entailment", found(results, {"snli": "SNLI"}, notes=notes))
     assert [table.name for table in (first, area, length)] == [f"snli-{metric}" for metric in metrics]
     assert first.columns[2:] == ["paper: bag of W2V", "paper: BoVE"] and area.columns == ["x", "y"]
     assert area.rows[0].cells[0].text == "50.00%" and length.rows[0].cells[0].text == "0.5000"

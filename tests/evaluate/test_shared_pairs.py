@@ -14,7 +14,6 @@ from bove.evaluate.contamination import (
     shared_pairs,
     shared_sentences,
 )
-from bove.evaluate.tables import Names
 from bove.text.conll import Sentence
 from bove.text.pairs import Pair
 
@@ -25,12 +24,8 @@ def pair(name, first, second, dataset="test", scored=True, subset="a"):
     return Pair(*names, first, second, gold, scored)
 
 
-def names_of(pairs, development=("dev",)):
-    return Names({p.dataset: p.label for p in pairs}, development)
-
-
 def shared(*pairs, development=("dev",)):
-    return shared_pairs(scored_pairs(pairs), names_of(pairs, development))
+    return shared_pairs(scored_pairs(pairs, development))
 
 
 def found(*pairs):
@@ -38,8 +33,9 @@ def found(*pairs):
 
 
 def page(pairs, development=("dev",), sentences=None):
-    names = names_of(pairs, development)
-    return contamination_page(scored_pairs(pairs), names, shared(*pairs, development=development), sentences)
+    return contamination_page(
+        scored_pairs(pairs, development), shared(*pairs, development=development), sentences
+    )
 
 
 def rows_of(text):
@@ -47,8 +43,7 @@ def rows_of(text):
 
 
 def notes(pairs, development=("dev",)):
-    found = shared(*pairs, development=development)
-    return contamination_notes(scored_pairs(pairs), names_of(pairs, development), found)
+    return contamination_notes(scored_pairs(pairs, development), shared(*pairs, development=development))
 
 
 @pytest.mark.parametrize(
@@ -134,7 +129,7 @@ def test_without_two_kinds_of_data_sets_nothing_is_compared():
 def test_sentences_of_the_treebank_are_found_however_their_tokens_are_spaced():
     words = {"t1": "The dog runs .", "t2": "The dog runs .", "t3": "", "t4": "z z"}
     trees = [Sentence(name, tuple(text.split()), (), (), ()) for name, text in words.items()]
-    sentences = shared_sentences(scored_pairs([*PAIRS, pair("8", "", "w")]), trees)
+    sentences = shared_sentences(scored_pairs([*PAIRS, pair("8", "", "w")], ["dev"]), trees)
     assert list(zip(sentences.id, sentences.other_id, strict=True)) == [("a-6.2", "t1"), ("b-7.1", "t1")]
     assert rows_of(page(PAIRS, sentences=sentences))[-3:] == [
         ["DEV", "a", "4", "0", "0.00%"],

@@ -1,14 +1,14 @@
 """Settings: one field is the check, the schema, the option and the record of a setting."""
 
 import argparse
-from dataclasses import fields
+from dataclasses import dataclass, fields
 
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
 from bove.cli import infer, train
-from bove.cli.common import flag
+from bove.cli.common import add_settings, flag
 from bove.config.load import load_schema
 from bove.errors import BoveError
 from bove.factor.settings import (
@@ -110,10 +110,15 @@ def test_commands_have_an_option_for_each_setting(register, kind):
     assert make(kind, {name: option.default for name, option in options.items()}) == kind()
 
 
+@dataclass(frozen=True)
+class Switches:
+    faster: bool = setting(False, help="Whether to hurry.")
+
+
 def test_a_setting_that_is_on_or_off_is_an_option_too():
-    one = setting(False, help="Whether to.")
-    one.name, one.type = "faster", bool
-    assert json_schema(one) == {"description": "Whether to.", "type": "boolean", "default": False}
-    assert check(one, True, "faster") is True
+    (one,), parser = fields(Switches), argparse.ArgumentParser()
+    assert json_schema(one) == {"description": "Whether to hurry.", "type": "boolean", "default": False}
+    add_settings(parser, Switches)
+    assert make(Switches, vars(parser.parse_args(["--faster"]))) == Switches(faster=True)
     with pytest.raises(BoveError, match="faster 1: must be"):
         check(one, 1, "faster")

@@ -83,7 +83,7 @@ def test_ranges_and_empty_nodes_are_no_tokens_and_are_counted(read):
 
 
 def test_a_range_is_an_error_in_conll_2009(read):
-    with pytest.raises(BoveError, match=r"line 1: token number '1-2' where 1 was due"):
+    with pytest.raises(BoveError, match=r"line 1: token number '1-2' in the place of 1"):
         read(row09("1-2", "don't", "_", "_", "_") + DOGS_09)
 
 
@@ -125,8 +125,8 @@ def test_a_file_of_empty_sentences_needs_no_head(read):
             DOGS_09.replace("\t", "  "),
             r"line 1: its columns are separated by spaces; separate them by single t",
         ),
-        (DOGS_09 + DOGS_09, r"line 3: token number '1' where 3 was due; .* blank line between"),
-        (row09(2, "a", "T", 0, "r"), r"line 1: token number '2' where 1 was due"),
+        (DOGS_09 + DOGS_09, r"line 3: token number '1' in the place of 3; .* blank line between"),
+        (row09(2, "a", "T", 0, "r"), r"line 1: token number '2' in the place of 1"),
         (row09("1", "a", "T", "two", "r"), r"line 1: head 'two' is not a number"),
         (row_u(1, "a", "T", "T", "8.1", "r"), r"line 1: head '8.1' is not a number"),
         (row09(1, "", "T", 0, "r"), r"line 1: an empty cell; write _"),
@@ -187,7 +187,7 @@ def test_written_tree_has_comments_first_and_its_tag_twice():
 
 @pytest.mark.parametrize("form", ["", "a\tb", "a\nb", "a\r"])
 def test_a_form_that_would_break_the_row_is_not_written(form):
-    with pytest.raises(BoveError, match="cannot stand in a CoNLL-U cell"):
+    with pytest.raises(BoveError, match="cannot be a CoNLL-U cell"):
         write_conllu(io.StringIO(), Sentence("a", (form,), ("T",), (0,), ("r",)))
 
 
@@ -282,15 +282,6 @@ def test_what_is_written_is_read_back(tmp_path_factory, written):
         for sentence in (*written, rooted):
             write_conllu(stream, sentence, text=sentence.id)
     assert list(read_sentences(path)) == [*written, rooted]
-
-
-@given(st.binary(max_size=300), st.sampled_from(["utf-8", "latin-1", "cp1252", "utf-7"]))
-def test_random_bytes_give_sentences_or_one_clear_error(tmp_path_factory, data, encoding):
-    path = tmp_path_factory.mktemp("bytes") / "file"
-    path.write_bytes(data)
-    for columns in ("gold", "predicted"):
-        with suppress(BoveError):
-            list(read_sentences(path, columns, encoding))
 
 
 MARKS = ["1", "2", "1-2", "1.1", "_", "#", "", "0", "-1", "3", "\t", "\t", "\t_", "\n", "\r", " ", "é"]

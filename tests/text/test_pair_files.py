@@ -1,6 +1,5 @@
 """Files of sentence pairs in any layout, pairs.jsonl, and trees that a user brings."""
 
-import contextlib
 import gzip
 import json
 import re
@@ -333,7 +332,7 @@ def test_an_id_keeps_spaces_that_are_not_ascii_and_a_text_is_compared_without(ow
         list(match_parses(path, ["a"], ["x y"]))
 
 
-# What is written is read back, and any bytes are pairs or one clear error.
+# What is written is read back.
 NUMBERED = {"columns": {"first": "4", "second": "2", "gold": "1"}}
 NAMED = {"columns": {"first": "a", "second": "b c", "gold": "g", "id": "#"}}
 MEANINGS = {"labels": {"E": "entailment", "N/A": "neutral", "nan": "no", "?": "-"}}
@@ -395,34 +394,3 @@ def test_pairs_of_a_run(path, rows):
     with open(path, "w", encoding="utf-8", newline="\n") as stream:
         write_pairs(stream, pairs)
     assert read_pairs(path) == pairs
-
-
-# Bytes that come close to files of pairs, and any others.
-PIECES = [
-    *(b"\t", b"\n", b"\r\n", b"{", b"}", b'"a"', b":", b",", b"null", b"NaN", b"1e999", b"-1", b"4.0", b"E"),
-    *(b'{"a": "x", "b c": "y", "g": "E", "#": "1"}', b"#\tg\ta\tb c", b"\x1f\x8b", b"\xef\xbb\xbf", b"\xff"),
-    *(b'"\\ud83d"', b'"b c"', b'"g"', b'"#"', "٣".encode(), b"\x00", b" ", b"1_0", b"[[[[", b"\xe2\x80\xa8"),
-]
-bytes_of_files = st.binary(max_size=40) | st.lists(st.sampled_from(PIECES), max_size=25).map(b"".join)
-FORMS = {
-    "two files": ("similarity", {}),
-    "numbers": ("similarity", NUMBERED),
-    "a header that is skipped": ("similarity", {**NUMBERED, "header": True}),
-    "named": ("entailment", {**NAMED, **MEANINGS}),
-    "named scores": ("similarity", NAMED),
-    "SNLI": ("entailment", {}),
-}
-
-
-@pytest.mark.parametrize("kind", FORMS)
-@given(content=bytes_of_files, gold=bytes_of_files)
-def test_any_bytes_are_pairs_or_one_clear_error(path, kind, content, gold):
-    task, keys = FORMS[kind]
-    path.write_bytes(content)
-    gold_path = path.with_name("gold") if kind == "two files" else None
-    path.with_name("gold").write_bytes(gold)
-    with contextlib.suppress(BoveError):
-        for pair in read_pair_file(path, form_of(task, **keys), NAMES, gold_path):
-            assert pair.scored == (pair.gold not in (None, "-"))
-    with contextlib.suppress(BoveError):
-        read_pairs(path)

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("stanza")
 import torch
-from changed_parts import changed_value
+from fuzz.changes import changed_value
 from tiny_treebank import tiny_sentences
 
 from bove.errors import BoveError

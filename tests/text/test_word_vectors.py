@@ -3,7 +3,6 @@
 import gzip
 import struct
 from collections import Counter
-from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -148,7 +147,7 @@ def test_words_with_spaces_in_glove(load):
         (binary(rows=np.where(ROWS == 7, np.inf, ROWS)), r"row 2: a number that is not finite"),
         (b"Once upon a time\n", r"neither a word2vec nor a GloVe file"),
         (b"", r"neither a word2vec nor a GloVe file"),
-        (gzip.compress(binary())[:-20], r"damaged or truncated gzip"),
+        (gzip.compress(binary(), mtime=0)[:-20], r"damaged or truncated gzip"),
     ],
 )
 def test_damaged_files_are_refused_and_nothing_is_left(load, tmp_path, data, message):
@@ -207,22 +206,6 @@ def test_vocabulary_rows_are_found_under_variants_but_not_for_replacements(tmp_p
     rows = pretrained_rows(vocabulary, WordVectors.open(tmp_path / "v"))
     expected = dict.fromkeys(("zebra", "NB", "PUNCT", "UNKNOWN_T"), -1) | {"Paris": 3, "DOGS": 4}
     assert dict(zip(vocabulary.words, rows.tolist(), strict=True)) == expected
-
-
-pieces = st.sampled_from(
-    [b"a", b"1", b"-2.5", b"nan", b"0x1", b" ", b" ", b"\n", b"\t", b"\x0b", b"\xff", b"2 2\n", bytes(8)]
-)
-
-
-@given(st.binary(max_size=120) | st.lists(pieces, max_size=20).map(b"".join))
-def test_random_bytes_give_vectors_or_one_clear_error(tmp_path_factory, data):
-    folder = tmp_path_factory.mktemp("bytes")
-    (folder / "in").write_bytes(data)
-    with suppress(BoveError):
-        convert(folder / "in", folder / "out")
-        found = WordVectors.open(folder / "out")
-        words = [found.word(row) for row in range(len(found))]
-        assert found.find(words).tolist() == list(range(len(words))) and np.isfinite(found.vectors).all()
 
 
 spelt = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \n"), min_size=1, max_size=4)

@@ -1,9 +1,9 @@
 """Keep the inputs that fuzzing has found, each of which took a reader another way, as tests.
 
-    python tests/found_inputs.py .fuzz/corpus
+    python tests/fuzz/found.py .fuzz/corpus
 
-Packs them into tests/data/found.tar.xz, a folder a reader; those of readers that were not fuzzed stay. The
-same inputs give the same bytes. tests/test_every_reader.py reads them all.
+Packs them into tests/data/found.tar.xz, a folder per reader; those of readers that were not fuzzed stay. The
+same inputs give the same bytes. tests/fuzz/test_readers.py reads them all.
 """
 
 import io
@@ -11,13 +11,11 @@ import sys
 import tarfile
 from pathlib import Path
 
-KEPT = Path(__file__).parent / "data" / "found.tar.xz"
+KEPT = Path(__file__).parent.parent / "data" / "found.tar.xz"
 
 
 def kept() -> dict[str, bytes]:
     """The inputs that are kept, by reader/name."""
-    if not KEPT.exists():
-        return {}
     with tarfile.open(KEPT) as archive:
         return {member.name: archive.extractfile(member).read() for member in archive}
 
@@ -27,9 +25,7 @@ def keep(corpus: Path) -> None:
     fuzzed = [folder for folder in corpus.iterdir() if any(folder.iterdir())]
     names = {folder.name for folder in fuzzed}
     inputs = {name: content for name, content in kept().items() if name.partition("/")[0] not in names}
-    inputs |= {
-        f"{folder.name}/{path.name}": path.read_bytes() for folder in fuzzed for path in folder.iterdir()
-    }
+    inputs |= {f"{path.parent.name}/{path.name}": path.read_bytes() for f in fuzzed for path in f.iterdir()}
     with tarfile.open(KEPT, "w:xz", preset=9) as archive:
         for name in sorted(inputs):
             member = tarfile.TarInfo(name)

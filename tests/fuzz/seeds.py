@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from artefact_files import write_all
 from conll_rows import DOGS_09, DOGS_U
-from every_reader import FOLDER, IDS, LAYOUT, READERS, TEXTS
+from fuzz.readers import FOLDER, IDS, LAYOUT, READERS, TEXTS
 
 from bove.api.estimator import BoVE
 from bove.api.readers import read_json_lines
@@ -20,7 +20,7 @@ from bove.factor.als import AlsState
 from bove.factor.parallel import Peers
 from bove.text.conll import Sentence
 
-CONFIGURATIONS = Path(__file__).parent.parent / "config"
+CONFIGURATIONS = Path(__file__).parent.parent.parent / "config"
 SNLI = '{"gold_label": "neutral", "sentence1": "A dog.", "sentence2": "B.", "pairID": "1"}\n'
 ITERATIONS = "id,tokens,iterations,change\na-1.1,2,3,0.5\na-1.2,0,0,0.0\n"
 GRAPHS = '{"nodes": [["word:dog", "pos:NN"], ["word:barks"]], "edges": [["SBJ", 1, 0]], "id": "s1"}\n'
@@ -37,6 +37,11 @@ TEXTS_OF: dict[str, tuple[str | bytes, ...]] = {
     ),
     "sts": ("A dog.\tB.\nx\ty\n\n1\n2.5\n",),
     "snli": (SNLI, "gold_label\tsentence1\tsentence2\tpairID\nneutral\tA dog.\tB.\t1\n"),
+    "dataset": (
+        '{"name": "d", "label": "D", "task": "entailment", "columns": {"first": "1", "second": "2", "gold": '
+        '"g"}, "labels": {"x": "entailment"}, "separator": "|", "encoding": "utf-8", "header": true, '
+        '"subsets": {"a": {"input": "a.txt", "where": {"3": "y"}}}}',
+    ),
     "json-graphs": (GRAPHS, '{"nodes": [[]], "names": ["a"]}\n\n{"nodes": [["b"]], "names": [7]}\n'),
     "triples": ("a\tlikes\tb\nb\tlikes\ta\n\na\tcolour:red\n",),
     "reports": (ITERATIONS,),
@@ -57,16 +62,8 @@ TEXTS_OF: dict[str, tuple[str | bytes, ...]] = {
     "markdown": ("# A *b*\n\n| x | y |\n| --- | ---: |\n| 1 | `2` \\| |\n\n* [a](b) **c**\n  d\n\ntext\n",),
     "config": tuple(path.read_bytes() for path in sorted(CONFIGURATIONS.glob("*.yaml"))),
 }
-ARTEFACTS = {
-    "vocabulary": ("vocabulary",),
-    "mapped": ("vectors",),
-    "graphs": ("graphs",),
-    "model": ("model", "low-rank model"),
-    "estimator": ("model",),
-    "bags": ("bags",),
-    "pairs": ("pairs",),
-    "scores": ("scores",),
-}
+ARTEFACTS = {name: (name,) for name in ("vocabulary", "graphs", "bags", "pairs", "scores")}
+ARTEFACTS |= {"mapped": ("vectors",), "model": ("model", "low-rank model"), "estimator": ("model",)}
 
 
 def _shard_of_parsing(path: Path) -> None:
@@ -87,13 +84,8 @@ def _estimator(path: Path) -> None:
 
 def _checkpoint(path: Path) -> None:
     rng = np.random.default_rng(0)
-    state = AlsState(
-        *(rng.random(shape, np.float32) for shape in ((3, 2), (1, 2, 2), (4, 2))),
-        1,
-        ({"total": 1.0},),
-        False,
-        (0.5,),
-    )
+    arrays = (rng.random(shape, np.float32) for shape in ((3, 2), (1, 2, 2), (4, 2)))
+    state = AlsState(*arrays, 1, ({"total": 1.0},), False, (0.5,))
     Checkpoint(path.parent / "trained", "key", Peers()).save(state)
     (path.parent / "trained.checkpoint").replace(path)
 
@@ -125,9 +117,7 @@ def seeds() -> dict[str, list[bytes]]:
     written = {name: path.read_bytes() for name, path in write_all(FOLDER).items()}
     found = {}
     for name in READERS:
-        given = [
-            content if isinstance(content, bytes) else content.encode() for content in TEXTS_OF.get(name, ())
-        ]
+        given = (text if isinstance(text, bytes) else text.encode() for text in TEXTS_OF.get(name, ()))
         found[name] = [*given, *(written[kind] for kind in ARTEFACTS.get(name, ()))]
         if name in MADE:
             MADE[name](FOLDER / "made")

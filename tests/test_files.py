@@ -52,7 +52,7 @@ def test_what_is_read_twice_is_no_pipe(tmp_path, capsys):
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("stated", ["utf-8", "latin-1"])
-def test_utf_16_is_told_with_and_without_its_mark(tmp_path, capsys, encoding, stated):
+def test_utf_16_is_refused_with_and_without_its_mark(tmp_path, capsys, encoding, stated):
     path = tmp_path / "gold"
     path.write_bytes("4.5\n3\n".encode(encoding))
     with pytest.raises(BoveError, match="UTF-16 text; convert it to UTF-8"):

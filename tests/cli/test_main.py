@@ -1,0 +1,204 @@
+"""The command line: odd arguments, places, locales and signals end in one line, and existing files stay."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conll_rows import row09
+
+from bove.cli import data
+from bove.cli.main import main
+from bove.cli.stages import STAGES
+from bove.errors import BoveError
+from bove.files import check_target
+from bove.text.vocabulary import Vocabulary
+
+ROOT = Path(__file__).parent.parent.parent
+TREE = row09(1, "dogs", "NNS", 2, "SBJ") + row09(2, "bark", "VBP", 0, "ROOT")
+THRESHOLDS = ["--min-words", "1", "--min-tags", "1", "--min-relations", "1", "--lookup", "exact"]
+PAIRS = "pairs --dataset d --task similarity --column first=1 --column second=2 --encoding utf-8"
+
+
+@pytest.fixture
+def treebank(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("trees").write_text(TREE, encoding="utf-8")
+    return ["vocabulary", "--treebank", "trees", "--columns", "gold", *THRESHOLDS]
+
+
+def refused(words, capsys, said):
+    assert main(words) == 2
+    last = capsys.readouterr().err.strip().split("\n")[-1]
+    assert said in last, last
+
+
+def bove(folder, *words, **environment):
+    """The command in a process of its own, whose stdout takes UTF-8 and nothing else."""
+    usual = {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8:strict"}
+    command = [sys.executable, "-P", "-m", "bove", *words]
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        env=os.environ | usual | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def test_the_help_names_every_stage_and_that_of_each_is_one_screen(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    assert main([]) == 0
+    said = capsys.readouterr().out
+    assert [name for name in STAGES if f"\n  {name} " not in said] == []
+    for stage in STAGES:
+        with pytest.raises(SystemExit):
+            main([stage, "--help"])
+        assert capsys.readouterr().out.count("\n") <= 55, stage
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        (["trees"], "--output trees: treebank names it too; name another file"),
+        (["./trees"], "--output ./trees: treebank names it too"),
+        (["new", "--log", "trees"], "--log trees: treebank names it too"),
+        (["new", "--log", "new"], "--output new and --log are one file; name two"),
+    ],
+)
+def test_what_is_written_takes_the_place_of_nothing_that_is_read(treebank, capsys, output, said):
+    refused([*treebank, "--output", *output], capsys, said)
+    assert Path("trees").read_text(encoding="utf-8") == TREE and not Path("new").exists()
+
+
+def test_a_file_that_is_named_with_a_system_counts_too(treebank, capsys):
+    words = ["score", "--pairs", "p", "--bags", "bove=trees", "--output", "trees"]
+    refused(words, capsys, "bags names it too")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder"])
+def test_a_pipe_or_a_folder_is_not_replaced(treebank, capsys, kind):
+    there = Path("there")
+    os.mkfifo(there) if kind == "pipe" else there.mkdir()
+    before = stat.S_IFMT(there.stat().st_mode)
+    refused(
+        [*treebank, "--output", "there"], capsys, "there: cannot be written (is a folder, a pipe or a dev"
+    )
+    assert stat.S_IFMT(there.stat().st_mode) == before
+    assert sorted(map(str, Path().iterdir())) == ["there", "trees"]
+
+
+def test_nothing_is_put_beside_the_devices():
+    for name in ("/dev/null", "/dev/stdout"):
+        with pytest.raises(BoveError, match=f"{name}: cannot be written"):
+            check_target(name)
+
+
+@pytest.mark.parametrize("seed", ["-1", str(2**32)])
+def test_a_seed_that_can_be_none_is_refused_by_every_stage(tmp_path, capsys, seed):
+    words = "vectors train --input x --dimensions 2 --window 1 --epochs 1 --min-count 1 --negative 1"
+    words += f" --seed {seed} --output {tmp_path}/out"
+    refused(words.split(), capsys, f"--seed {seed}: must be a whole number from 0 to 4294967295")
+
+
+@pytest.mark.parametrize("error", [MemoryError("Unable to allocate 9 TiB"), MemoryError()])
+def test_too_little_memory_is_one_line(treebank, capsys, monkeypatch, error):
+    def run(args):
+        raise error
+
+    monkeypatch.setattr(data, "run_vocabulary", run)
+    refused([*treebank, "--output", "new"], capsys, f"out of memory ({error or 'no more is given'}); work on")
+
+
+def test_a_name_that_is_not_text_is_refused_with_what_was_found(treebank, capsys):
+    Path("pairs").write_text("a\tb\t1\n", encoding="utf-8")
+    words = [
+        *PAIRS.split(),
+        "--column",
+        "gold=3",
+        "--label",
+        "l\udcff",
+        "--separator",
+        "\t",
+        "--subset",
+        "s",
+        "pairs",
+    ]
+    refused([*words, "--output", "new"], capsys, r"half a surrogate pair in ")
+    assert sorted(map(str, Path().iterdir())) == ["pairs", "trees"]
+
+
+def test_a_line_break_separates_no_columns(treebank, capsys):
+    words = [*PAIRS.split(), "--label", "l", "--separator", "\n", "--subset", "s", "trees", "--output", "new"]
+    refused(words, capsys, r"separator: '\n' cannot separate columns")
+
+
+def test_odd_bytes_in_a_file_name_are_printed_as_escapes(tmp_path):
+    name = os.fsdecode(b"odd\xff")
+    (tmp_path / name).write_text(TREE, encoding="utf-8")
+    for more in ([], ["--json"]):
+        done = bove(tmp_path, "check", name, "none", "--log", name + ".log", *more)
+        out, err = done.communicate()
+        assert done.returncode == 2 and b"Traceback" not in err
+        assert rb"odd\udcff" in out
+        if more:
+            assert json.loads(out.split(b"\n")[0])["file"] == name
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device here is always full")
+def test_an_output_or_a_log_on_a_full_disk_is_one_line(treebank, tmp_path, capsys):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        command = [sys.executable, "-P", "-m", "bove", "check", "trees"]
+        environment = os.environ | {"PYTHONPATH": str(ROOT)}
+        done = subprocess.run(command, env=environment, check=False, stdout=full, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (2, b"bove check: standard output: No space left on device\n")
+    said = "--log /dev/full: cannot be written (No space left on device); choose another file"
+    assert main([*treebank, "--output", "new", "--log", "/dev/full"]) == 2
+    lines = capsys.readouterr().err.strip().split("\n")
+    assert lines[-1] == f"bove vocabulary: {said}"
+    assert not any("Traceback" in line or "Logging error" in line for line in lines)
+
+
+@pytest.mark.parametrize("name", ["C", "POSIX"])
+def test_a_locale_that_knows_ascii_alone_does_not_matter(tmp_path, name):
+    folder = tmp_path / "é π"
+    folder.mkdir()
+    rows = row09(1, "Zoë", "NN", 2, "sübj") + row09(2, "läuft", "V", 0, "root")
+    (folder / "trées").write_text(rows, encoding="utf-8")
+    # a set locale, and nothing that would make Python leave it
+    plain = {"LC_ALL": name, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": ""}
+    done = bove(folder, "check", "trées", "none-ü", **plain)
+    out, err = done.communicate()
+    assert done.returncode == 2 and "relations: 1: sübj 1" in out.decode()
+    assert err.decode().startswith("bove check: 1 of 2 files") and err.decode().endswith(": none-ü\n")
+    words = ["--treebank", "trées", "trées", "--columns", "predicted", "--output", "wörter", "--log", "lög"]
+    assert bove(folder, "vocabulary", *words, *THRESHOLDS, **plain).wait() == 0
+    assert Vocabulary.load(folder / "wörter").words == ("Zoë", "läuft")
+    assert "first in line 2 of trées" in (folder / "lög").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "said"), [(signal.SIGTERM, 143, b""), (signal.SIGINT, 130, b"bove vectors: stopped\n")]
+)
+def test_a_command_that_is_stopped_leaves_nothing_half_written(tmp_path, number, code, said):
+    row = " 0.12345" * 100 + "\n"
+    (tmp_path / "in").write_text("".join(f"w{i}{row}" for i in range(30_000)), encoding="utf-8")
+    # a shell that starts what runs in the background may have it ignore ^C
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        words = "vectors load --format glove --input in --output out/vectors"
+        running = bove(tmp_path, *words.split())
+    finally:
+        signal.signal(signal.SIGINT, before)
+    out = tmp_path / "out"
+    while running.poll() is None and not (out.is_dir() and list(out.iterdir())):
+        time.sleep(0.005)
+    running.send_signal(number)
+    assert running.communicate()[1] == said
+    assert running.returncode == code
+    assert list(out.iterdir()) == []
