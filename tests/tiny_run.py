@@ -23,6 +23,14 @@ CHASED = Sentence(
 TURNED = Sentence("2", ("A", "cat", "sees", "the", "dog", "."), *(
     getattr(CHASED, name) for name in ("tags", "heads", "relations")
 ))  # fmt: skip
+TREES = {"x": CHASED, "y": TURNED, "z": Sentence("none")}
+PAIRS = [
+    Pair(name, "sts", "STS", "similarity", name[0], first, second, gold, gold is not None)
+    for name, first, second, gold in (
+        ("a-1", "x", "x", 5.0), ("a-2", "x", "y", 1.5), ("a-3", "x", "z", 2.5), ("b-1", "y", "x", 3.0),
+        ("b-2", "y", "z", None),
+    )
+]  # fmt: skip
 
 
 def make_run(root: Path, **sections) -> Path:
@@ -41,10 +49,8 @@ def make_run(root: Path, **sections) -> Path:
     write_vectors(folder / "vectors.safetensors", [([word.encode() for word in WORDS], rows)], {})
     make_model(folder, seed=6)
     raw = {
-        "run": "tiny",
-        "treebank": {"train": "data/train.conllu", "dev": "data/dev.conllu"},
-        "vectors": {"file": "data/vectors.bin"},
-        "model": {"rank": RANK},
+        "run": "tiny", "treebank": {"train": "data/train.conllu", "dev": "data/dev.conllu"},
+        "vectors": {"file": "data/vectors.bin"}, "model": {"rank": RANK},
         "datasets": {"d": {"label": "D", "task": "entailment", "development": True,
                            "subsets": {"a": {"input": "a.txt"}}}},
     }  # fmt: skip
@@ -79,21 +85,25 @@ def encode(folder: Path, sentences: Path, output: Path) -> Path:
     return output
 
 
+def write_sides(out: Path, pairs: list[Pair], trees: dict[str, Sentence]) -> None:
+    """Write out/pairs, and out/trees of the texts of those that are scored."""
+    with open(out / "pairs", "w", encoding="utf-8") as stream:
+        write_pairs(stream, pairs)
+    sides = [(pair, i, (pair.first, pair.second)[i - 1]) for pair in pairs if pair.scored for i in (1, 2)]
+    write_treebank(out / "trees", [replace(trees[text], id=f"{pair.id}.{i}") for pair, i, text in sides])
+
+
 def score(folder: Path, out: Path, pairs: list[Pair], trees: dict[str, Sentence], systems, *more) -> None:
     """What the stages make of pairs: out/pairs, out/trees, bags named by system, out/report, out/scores.
 
     Args:
         trees: of the pairs' texts. more: options of `bove infer`.
     """
-    with open(out / "pairs", "w", encoding="utf-8") as stream:
-        write_pairs(stream, pairs)
-    sides = [(pair, i, (pair.first, pair.second)[i - 1]) for pair in pairs if pair.scored for i in (1, 2)]
-    write_treebank(out / "trees", [replace(trees[text], id=f"{pair.id}.{i}") for pair, i, text in sides])
+    write_sides(out, pairs, trees)
     graphs = encode(folder, out / "trees", out / "g")
     for system in systems:
         report = [] if system == "word-vectors" else ["--report", out / "report"]
         infer(folder, system, graphs, out / system, "--sentences", out / "trees", *report, *more)
     bags = [f"{system}={out / system}" for system in systems]
-    assert (
-        main(["score", "--pairs", str(out / "pairs"), "--bags", *bags, "--output", str(out / "scores")]) == 0
-    )
+    words = ["score", "--pairs", out / "pairs", "--bags", *bags, "--output", out / "scores"]
+    assert main(list(map(str, words))) == 0

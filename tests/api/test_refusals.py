@@ -1,5 +1,7 @@
 """What the Python interface can not use is one sentence that names it, and never another error."""
 
+import copy
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -54,10 +56,8 @@ def test_other_seeds_are_taken(seed):
     [
         (np.ones((2, 5)), "vectors of 5 dimensions, but the model has rank 3"),
         (np.ones(3), "not a bag: give an array of finite numbers"),
-        (np.ones((1, 2, 3)), "not a bag"),
         (np.full((2, 3), np.nan), "not a bag"),
         ([["a", "b", "c"]], "not a bag"),
-        ([[1, 2, 3], [1, 2]], "not a bag"),
         (None, "not a bag"),
     ],
 )
@@ -77,10 +77,8 @@ def test_scores_of_edges_take_lists_and_empty_bags(fitted):
     ("graphs", "said"),
     [
         (None, "NoneType is given; give a list of Graph"),
-        ("abc", "item 0 is str, not a Graph"),
         (np.ones((3, 3)), "item 0 is ndarray, not a Graph"),
         (nx.path_graph(3), "a networkx graph is given"),
-        (3, "int is given"),
         ([nx.path_graph(3)], "item 0 is a networkx graph; make a Graph of it with bove.from_networkx"),
         (GRAPHS[0], "put it in a list"),
         (bove.Corpus.of(GRAPHS).arrays, "GraphCorpus is given"),
@@ -97,8 +95,6 @@ def test_only_graphs_have_bags(fitted, graphs, said):
         ([1, 2], "vectors is list"),
         ({"q:1": [1, 2]}, "'q:1': 2 numbers, but 3 are due"),
         ({"q:1": [[1], [2, 3]]}, "'q:1': give one row of finite numbers"),
-        ({"q:1": "abc"}, "'q:1': give one row"),
-        ({"q:1": None}, "'q:1': give one row"),
         ({"q:1": [1, 2, float("inf")]}, "'q:1': give one row"),
     ],
 )
@@ -108,13 +104,10 @@ def test_vectors_are_rows_of_the_rank_by_name(fitted, vectors, said):
     refused(lambda: bove.BoVE(**SMALL).fit(graphs, vectors=vectors), said)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("solver", "x"), ("iterations", 0), ("energy", 3), ("batch_tokens", 0), ("threads", 0)],
-)
-def test_settings_of_inference_are_looked_at_before_each(name, value):
-    model = bove.BoVE(**SMALL).fit(GRAPHS).set_params(**{name: value})
-    refused(lambda: model.transform(GRAPHS), f"{name} {value}: must be")
+def test_settings_of_inference_are_looked_at_before_each(fitted):
+    for name, value in {"solver": "x", "iterations": 0, "energy": 3, "batch_tokens": 0, "threads": 0}.items():
+        model = copy.copy(fitted).set_params(**{name: value})
+        refused(lambda model=model: model.transform(GRAPHS), f"{name} {value}: must be")
 
 
 @pytest.mark.parametrize(
@@ -122,26 +115,15 @@ def test_settings_of_inference_are_looked_at_before_each(name, value):
     [
         (lambda: bove.Graph(None), "nodes: None is not a series"),
         (lambda: bove.Graph({"a": ["x"]}), "node 0: the text 'a'"),
-        (lambda: bove.Graph([[]], None), "edges: None is not a series"),
         (lambda: bove.Graph([[]], [["x", 0, 0, 1]]), "is not an edge"),
-        (lambda: bove.Graph([[]], id=3), "the id of a graph is a text"),
-        (lambda: bove.Graph([[]], names=None), "names: None is not a series"),
-        (lambda: bove.Corpus.of([bove.Graph([["\ud800"]])]), "half a surrogate pair in"),
         (lambda: bove.from_networkx(nx.path_graph(2), 3), "properties: 3 is not a series"),
         (lambda: bove.from_networkx(nx.path_graph(2), lambda *_: None), "node 0: None is not a series"),
-        (lambda: bove.from_networkx(nx.path_graph(2), lambda *_: "ab"), "node 0: the text 'ab'"),
         (lambda: bove.from_networkx(nx.path_graph(2), [], "kind"), "no edge has the attribute 'kind'"),
-        (lambda: bove.from_triples(None), "triples: None is not a series"),
         (lambda: bove.from_triples([(1, "r", [2])]), "[2] cannot name a node"),
-        (lambda: bove.from_triples([(float("nan"), "r", 1)]), "nan cannot name a node"),
         (lambda: bove.from_triples([(1, "r", 2)], [(1, "x")]), "properties is list"),
-        (lambda: bove.from_triples([(1, "r", 2)], {1: 3}), "properties of 1: 3 is not a series"),
-        (lambda: bove.Graph(["dog"]), "node 0: the text 'dog'"),
         (lambda: bove.Graph([[3]]), "3 is not a property"),
-        (lambda: bove.Graph([[]], ["SBJ"]), "'SBJ' is not an edge"),
         (lambda: bove.Graph([[]], [[1, 0, 0]]), "1 is not a label"),
         (lambda: bove.Graph([[]], [["x", 0, 1]], "g"), "graph 'g': an edge 'x' of node 1, but there are 1"),
-        (lambda: bove.Graph([[]], [["x", -1, 0]]), "of node -1"),
         (lambda: bove.Graph([[]], [["x", 0.5, 0]]), "0.5 is not a node"),
         (lambda: bove.Graph([[]], names=["a", "b"]), "2 names for 1 nodes"),
         (lambda: bove.Graph([[]], names=["a"]).add_node("x"), "a node without a name"),
@@ -149,7 +131,6 @@ def test_settings_of_inference_are_looked_at_before_each(name, value):
         (lambda: bove.from_networkx(np.eye(2)), "ndarray is not a networkx graph"),
         (lambda: bove.from_networkx(nx.path_graph(2), ["colour"]), "no node has the attribute 'colour'"),
         (lambda: bove.from_triples([("a", "b")]), "is not a triple"),
-        (lambda: bove.from_triples([("a", "r", "b")], {"a": "x"}), "the text 'x'"),
         (lambda: bove.from_triples([(1, "r", "1")]), "nodes 1 and '1' read alike"),
         (lambda: bove.read_triples("none", separator=""), "separator '': cannot separate cells"),
         (lambda: bove.read_triples(__file__, encoding="foo"), "encoding 'foo': unknown"),
@@ -163,11 +144,8 @@ def test_what_is_not_a_graph_is_refused(make, said):
     ("nodes", "edge", "said"),
     [
         ("abc", None, "'abc' is not a node; add nodes with add_node"),
-        ((1,), None, "(1,) is not a node"),
         (None, ("x", 0, 9), "is not an edge between its 1 nodes; add edges with add_edge"),
         (None, ("x", 0, 0.0), "is not an edge"),
-        (None, ["x", 0, 0], "is not an edge"),
-        (None, "x", "is not an edge"),
     ],
 )
 def test_a_graph_whose_lists_were_changed_by_hand_is_looked_at(nodes, edge, said):
@@ -178,34 +156,25 @@ def test_a_graph_whose_lists_were_changed_by_hand_is_looked_at(nodes, edge, said
 
 
 def test_files_of_graphs_hold_graphs_alone(tmp_path):
-    path = tmp_path / "g"
-    for graphs, said in (
-        ([3], "item 0 is int"), (GRAPHS[0], "put it in a list"), ([bove.Graph([["\ud800"]])], "surrogate"),
-    ):  # fmt: skip
-        refused(lambda graphs=graphs: bove.write_json_lines(graphs, path), said)
-    assert not path.exists()
+    for graphs, said in (([3], "item 0 is int"), (GRAPHS[0], "put it in a list")):
+        refused(lambda graphs=graphs: bove.write_json_lines(graphs, tmp_path / "g"), said)
+    assert not (tmp_path / "g").exists()
 
 
-def test_networks_with_keys_tables_with_gaps_and_nodes_that_are_tuples():
+def test_networks_with_keys_tables_with_gaps_of_any_kind_and_nodes_that_are_tuples():
+    pandas = pytest.importorskip("pandas")
+    gaps = [None, float("nan"), np.float32("nan"), np.datetime64("NaT"), pandas.NA, pandas.NaT]
     network = nx.MultiDiGraph()
-    network.add_node((1, 2), size=float("nan"), colour="red")
-    network.add_edge((1, 2), (3, 4), key="likes")
-    network.add_edge((1, 2), (3, 4), key="hates", label="loathes")
-    network.add_edge((3, 4), (1, 2), weight=float("nan"), label=float("nan"))
-    network.add_edge((3, 4), (1, 2), label=7)
+    network.add_node((1, 2), tags=["b", *gaps, "a"], empty=gaps, **dict(zip("cdefgh", gaps, strict=True)))
+    network.add_node((3, 4), vector=np.zeros(2), size=np.float32(0.5))
+    for forth, data in ((True, {"key": "likes"}), (True, {"key": "hates", "label": "loathes"}),
+                        (False, {"weight": gaps[1], "label": gaps[1]}), (False, {"label": 7})):  # fmt: skip
+        network.add_edge(*[(1, 2), (3, 4)][:: 1 if forth else -1], **data)
     graph = bove.from_networkx(network)
-    assert graph.names == [(1, 2), (3, 4)] and graph.nodes == [("colour:red",), ()]
+    assert graph.names == [(1, 2), (3, 4)]
+    assert graph.nodes == [("tags:a", "tags:b"), ("vector:[0. 0.]", "size:0.5")]
     assert graph.edges == [("likes", 0, 1), ("loathes", 0, 1), ("edge", 1, 0), ("7", 1, 0)]
     assert bove.from_networkx(network.subgraph([(3, 4)])).edges == []
-
-
-def test_gaps_are_no_properties_of_whatever_kind_they_are():
-    pandas = pytest.importorskip("pandas")
-    network = nx.Graph()
-    gaps = [None, float("nan"), np.float32("nan"), np.datetime64("NaT"), pandas.NA, pandas.NaT]
-    network.add_node(1, tags=["b", *gaps, "a"], empty=gaps, **{f"gap{i}": gap for i, gap in enumerate(gaps)})
-    network.add_node(2, vector=np.zeros(2), size=np.float32(0.5))
-    assert bove.from_networkx(network).nodes == [("tags:a", "tags:b"), ("vector:[0. 0.]", "size:0.5")]
 
 
 @pytest.mark.parametrize("score", [bove.similarity_score, bove.entailment_score])

@@ -35,25 +35,26 @@ def folder(tmp_path_factory):
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((4, 6)).astype(np.float32)
     write_vectors(folder / "v", [([b"dog", b"sees", b"cat", b"lynx"], rows)], {})
-    for name, settings in (("als", ALS), ("sgd", SGD)):
-        given = {key: value for key, value in settings.items() if key != "trainer"}
-        given["seed"] = given.pop("random_state")
-        words = [f"--{key.replace('_', '-')}={value}" for key, value in given.items()]
-        words += ["--checkpoint-every=0"] if name == "als" else []
+    for name, settings, more in (("als", ALS, {"checkpoint-every": 0}), ("sgd", SGD, {})):
+        given = settings | more | {"seed": settings["random_state"]}
         files = {"graphs": "g", "vocabulary": "vocabulary", "vectors": "v", "output": name}
-        files["training-log"] = f"{name}.csv"
-        words += [f"--{key}={folder / file}" for key, file in files.items()]
+        given |= {key: folder / file for key, file in (files | {"training-log": f"{name}.csv"}).items()}
+        left = given.keys() - {"trainer", "random_state"}
+        words = [f"--{key.replace('_', '-')}={given[key]}" for key in sorted(left)]
         assert main([f"train-{name}", *words]) == 0
     return folder
 
 
-def vocabulary(folder):
-    return Vocabulary.load(folder / "vocabulary")
+def stage_bags(folder, model, batch_tokens):
+    words = f"infer --system bove --model {folder}/{model} --graphs {folder}/g --solver fixed-point"
+    words += f" --iterations 30 --tolerance 0.001 --energy 0.99 --batch-tokens {batch_tokens}"
+    assert main([*words.split(), "--output", f"{folder}/b"]) == 0
+    return Bags.open(folder / "b")
 
 
 @pytest.mark.parametrize(("name", "settings"), [("als", ALS), ("sgd", SGD)])
 def test_a_model_and_its_bags_are_those_of_the_stages(folder, name, settings):
-    corpus = bove.Corpus.of_sentences(tiny_sentences(), vocabulary(folder))
+    corpus = bove.Corpus.of_sentences(tiny_sentences(), Vocabulary.load(folder / "vocabulary"))
     made = bove.BoVE(**settings).fit(corpus, vectors=bove.read_vectors(folder / "v"))
     model = Model.load(folder / name)
     np.testing.assert_array_equal(made.properties_, model.properties)
@@ -61,10 +62,7 @@ def test_a_model_and_its_bags_are_those_of_the_stages(folder, name, settings):
     np.testing.assert_array_equal(made.model_.frozen, model.frozen)
     assert model.frozen.sum() == 3 and model.groups == made.model_.groups
     assert made.model_.vocabulary_hash == model.vocabulary_hash
-    words = f"infer --system bove --model {folder / name} --graphs {folder / 'g'} --solver fixed-point"
-    words += f" --iterations 30 --tolerance 0.001 --energy 0.99 --batch-tokens 64 --output {folder / 'b'}"
-    assert main(words.split()) == 0
-    bags = Bags.open(folder / "b")
+    bags = stage_bags(folder, name, 64)
     loaded = bove.BoVE.load(folder / name, folder / "vocabulary").set_params(batch_tokens=64)
     assert {key: loaded.get_params()[key] for key in settings} == settings
     for some in (made.set_params(batch_tokens=64), loaded):
@@ -72,15 +70,12 @@ def test_a_model_and_its_bags_are_those_of_the_stages(folder, name, settings):
             np.testing.assert_allclose(bag, bags[sentence.id], atol=1e-5)
 
 
-def test_stages_infer_with_a_model_and_graphs_from_python(folder, tmp_path):
+def test_stages_infer_with_a_model_and_graphs_from_python(tmp_path):
     graphs = [bove.Graph([["a:1"], ["b:2", "a:1"]], [["x", 0, 1]], "one"), bove.Graph([["a:1"]], id="two")]
     model = bove.BoVE(rank=3, alpha=1, lambda_P=0.1, lambda_E=0.1, max_rounds=4).fit(graphs)
     model.save(tmp_path / "m")
     save_graphs(bove.Corpus.of(graphs).arrays, tmp_path / "g")
-    words = f"infer --system bove --model {tmp_path / 'm'} --graphs {tmp_path / 'g'} --solver fixed-point"
-    words += f" --iterations 30 --tolerance 0.001 --energy 0.99 --batch-tokens 4096 --output {tmp_path / 'b'}"
-    assert main(words.split()) == 0
-    bags = Bags.open(tmp_path / "b")
+    bags = stage_bags(tmp_path, "m", 4096)
     for graph, bag in zip(graphs, model.transform(graphs), strict=True):
         np.testing.assert_allclose(bags[graph.id], bag, rtol=1e-5)
 

@@ -12,7 +12,6 @@ their pair of nodes (scaled).
 """
 
 import argparse
-import csv
 import sys
 import time
 import warnings
@@ -22,9 +21,10 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import auc, precision_recall_curve
 
-sys.path[:0] = [str(Path(__file__).parent.parent)]
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
 
 import reference  # noqa: E402
+from made import write_rows  # noqa: E402
 
 import bove  # noqa: E402
 
@@ -143,13 +143,12 @@ def measure(X: np.ndarray, rank: int, weights: list[float], seed: int = 0) -> li
 
 
 # the settings of each system; of a training all but the weights are the same
+averaged = partial(ours, alpha=1.0, e_step="averaged")
 SYSTEMS = {
     "dense RESCAL": dense_rescal,
     "as RESCAL: single step": partial(ours, alpha=1.0, e_step="single"),
-    "averaged steps": partial(ours, alpha=1.0, e_step="averaged"),
-    "with a property for each node": partial(
-        ours, alpha=1.0, e_step="averaged", lambda_P=1.0, own_property=True
-    ),
+    "averaged steps": averaged,
+    "with a property for each node": partial(averaged, lambda_P=1.0, own_property=True),
 }
 
 
@@ -164,18 +163,14 @@ def main() -> None:
     rows = []
     for folder in args.folders:
         X = read_cells(folder)
-        print(
-            f"{folder.name}: {X.shape[1]} nodes, {len(X)} relations, {int(X.sum())} of {X.size} cells are 1"
-        )
+        size = f"{X.shape[1]} nodes, {len(X)} relations"
+        print(f"{folder.name}: {size}, {int(X.sum())} of {X.size} cells are 1")
         for rank in args.ranks:
             for row in measure(X, rank, args.lambdas):
                 rows.append({"data": folder.name, **row})
                 print("  ", *(f"{v:.3f}" if isinstance(v, float) else v for v in row.values()), flush=True)
     if args.output:
-        with open(args.output, "w", encoding="utf-8", newline="") as stream:
-            writer = csv.DictWriter(stream, rows[0], lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+        write_rows(args.output, rows)
 
 
 if __name__ == "__main__":

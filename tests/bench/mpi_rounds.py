@@ -33,17 +33,11 @@ from bove.text.vocabulary import Vocabulary
 REPEATED, EXCHANGE = "repeated", "exchange"
 # function or class → the phase that its calls belong to
 PHASES = {
-    (als, "compress"): REPEATED,
-    (als.EStep, "__init__"): REPEATED,
-    (als.FixedPoint, "__init__"): REPEATED,
-    (als, "terms"): REPEATED,
-    (AlsTrainer, "_p_step"): REPEATED,
-    (AlsTrainer, "_r_step"): REPEATED,
-    (AlsTrainer, "_e_step"): "E-step",
-    (operators, "right_hand_side"): "right-hand sides",
-    (operators, "apply"): "operator",
-    (operators.Preconditioner, "__init__"): "preconditioner",
-}
+    **dict.fromkeys([(als, "compress"), (als.EStep, "__init__"), (als.FixedPoint, "__init__"), (als, "terms"),
+                     (AlsTrainer, "_p_step"), (AlsTrainer, "_r_step")], REPEATED),
+    (AlsTrainer, "_e_step"): "E-step", (operators, "right_hand_side"): "right-hand sides",
+    (operators, "apply"): "operator", (operators.Preconditioner, "__init__"): "preconditioner",
+}  # fmt: skip
 
 
 class Clock:
@@ -82,27 +76,22 @@ class Clock:
 def read(run: Path, share: tuple[int, int], peers: Peers):
     """The own part of a share of the run's graphs, and how its training begins."""
     config = yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))["model"]
-    vocabulary, vectors = (
-        Vocabulary.load(run / "vocabulary.json"),
-        WordVectors.open(run / "vectors.safetensors"),
-    )
+    vocabulary = Vocabulary.load(run / "vocabulary.json")
+    vectors = WordVectors.open(run / "vectors.safetensors")
+    words, c = vocabulary.n_words, vocabulary.n_properties
     corpus = load_graphs(run / "graphs" / "train.safetensors", share).part(peers.number, peers.count)
     found = pretrained_rows(vocabulary, vectors)
-    frozen = np.zeros(vocabulary.n_properties, bool)
-    frozen[: vocabulary.n_words] = found >= 0
-    P = initial_properties(
-        vocabulary.n_properties, vectors.rows(found[found >= 0]), frozen, 1, np.dtype(config["dtype"]).type
-    )
-    words = vocabulary.n_words
-    groups = {"words": slice(0, words), "tags": slice(words, vocabulary.n_properties)}
+    frozen = np.zeros(c, bool)
+    frozen[:words] = found >= 0
+    own, dtype = vectors.rows(found[found >= 0]), np.dtype(config["dtype"]).type
+    P = initial_properties(c, own, frozen, 1, dtype)
+    groups = {"words": slice(0, words), "tags": slice(words, c)}
     known = {**config, **config["als"]}
     return corpus, P, frozen, groups, {f.name: known[f.name] for f in fields(AlsSettings) if f.name in known}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("run", type=Path)
     parser.add_argument("processes", type=int)
     parser.add_argument("--share", default="1/1", help="I/N of the graphs")
@@ -122,9 +111,8 @@ def main() -> None:
             clock.watch(type(peers), name, EXCHANGE)
         tokens = peers.every(corpus.n_tokens)
         before: Counter[str] = Counter()
-        for state in AlsTrainer(corpus, frozen, groups, settings, peers=peers).rounds(
-            initial_state(corpus, P)
-        ):
+        trainer = AlsTrainer(corpus, frozen, groups, settings, peers=peers)
+        for state in trainer.rounds(initial_state(corpus, P)):
             clock._turn()
             spent = {name: clock.seconds[name] - before[name] for name in clock.seconds}
             before = clock.seconds.copy()

@@ -38,13 +38,11 @@ def main():
     parser.add_argument("--run", help="a finished run whose model and graphs inference is measured on")
     parser.add_argument("--output", default="results/bench", help="folder for the table")
     args = parser.parse_args()
-    parts = [("bench_peak",)]
-    parts += [("bench_kernels", r) for r in (50, 100, 200, 300)]
+    parts = [("bench_peak",), *(("bench_kernels", r) for r in (50, 100, 200, 300))]
     parts += [("bench_memory",), ("bench_kronecker",), ("bench_rescal",)]
     parts += [("bench_solvers", args.run), ("bench_training", args.run)]
-    parts += [
-        ("bench_round", None, n, f"{n} sentences of a treebank's lengths") for n in (1000, 2000, 4000, 8000)
-    ]
+    sizes = (1000, 2000, 4000, 8000)
+    parts += [("bench_round", None, n, f"{n} sentences of a treebank's lengths") for n in sizes]
     parts += [("bench_round", n, 20000 // n, f"20,000 tokens in sentences of {n}") for n in (5, 20, 80, 320)]
     Path(args.output).mkdir(parents=True, exist_ok=True)
     with open(Path(args.output, "bench.csv"), "w", encoding="utf-8", newline="") as stream:

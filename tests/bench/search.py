@@ -11,7 +11,6 @@ score has the same six digits as that of the k-th is as good.
 """
 
 import argparse
-import csv
 import json
 import subprocess
 import sys
@@ -21,6 +20,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from made import write_rows
 
 from bove.bags.store import Bags, BagWriter
 
@@ -168,10 +168,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
         rows = measure(args, Path(folder))
     if args.output:
-        with open(args.output, "w", encoding="utf-8", newline="") as stream:
-            writer = csv.DictWriter(stream, list(rows[-1]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+        write_rows(args.output, rows)
 
 
 if __name__ == "__main__":

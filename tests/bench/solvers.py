@@ -3,8 +3,7 @@
 from pathlib import Path
 
 import numpy as np
-from made import corpus_of, factors, treebank_lengths
-from measure import BATCH, THREADS, timed
+from made import BATCH, THREADS, corpus_of, factors, timed, treebank_lengths
 
 from bove.evaluate.alignment import score_pairs
 from bove.evaluate.metrics import pearson
@@ -16,6 +15,8 @@ from bove.factor.settings import AlsSettings
 from bove.factor.steps import EStep
 from bove.text.graphs import load_graphs
 from bove.text.pairs import read_pairs
+
+WEIGHTS = ("alpha", "lambda_P", "lambda_R", "lambda_E")
 
 
 def bench_solvers(folder):
@@ -32,8 +33,7 @@ def bench_solvers(folder):
     else:
         corpus = corpus_of(treebank_lengths(800))
         P, R = factors(corpus.n_properties, corpus.n_relations, 300)
-        PtP, alpha, lambda_E, where = P.T @ P, 10, 100, "random, r = 300"
-        pairs = []
+        PtP, alpha, lambda_E, where, pairs = P.T @ P, 10, 100, "random, r = 300", []
     first, index = corpus.distinct()
     plan = plan_batches(corpus.lengths[first], BATCH)
     batches = [Batch(corpus, first[part], np.float32) for part in plan]
@@ -45,11 +45,12 @@ def bench_solvers(folder):
 
     options = {"iterations": 50, "tolerance": 1e-3}
     slow, dense = timed(bags, lambda b: infer_averaged(kernel, b, **options))
-    yield "inference, averaged", where, "sentences/s", len(first) / slow
-    yield "inference, averaged", where, "iterations, mean", _mean_iterations(dense)
-    base = _mean_pearson(pairs, corpus, plan, index, dense) if pairs else None
+    what = "inference, averaged"
+    yield what, where, "sentences/s", len(first) / slow
+    yield what, where, "iterations, mean", _mean_iterations(dense)
     if pairs:
-        yield "inference, averaged", where, "mean Pearson", base
+        base = _mean_pearson(pairs, corpus, plan, index, dense)
+        yield what, where, "mean Pearson", base
     for energy in (0.9, 0.97, 0.99, 0.999, 1):
         low = compress(R, energy)
         fast = FixedPoint(P, PtP, low, alpha, lambda_E, lambda: kernel)
@@ -74,28 +75,26 @@ def bench_training(folder):
     }  # fmt: skip
     if folder:
         model = Model.load(Path(folder, "model/model.safetensors"))
-        corpus = load_graphs(Path(folder, "graphs/train.safetensors"))
-        corpus = corpus.select(slice(2000))
+        corpus = load_graphs(Path(folder, "graphs/train.safetensors")).select(slice(2000))
         frozen, vectors = model.frozen, model.properties[model.frozen]
         groups = {name: slice(*rows) for name, rows in model.groups.items()}
-        names = ("alpha", "lambda_P", "lambda_R", "lambda_E")
-        weights = {name: model.hyperparameters[name] for name in names}
+        weights = {name: model.hyperparameters[name] for name in WEIGHTS}
         where = f"{Path(folder).name}, {corpus.n_graphs} sentences"
     else:
         corpus = corpus_of(treebank_lengths(1000))
         frozen, vectors = np.zeros(corpus.n_properties, bool), np.zeros((0, 100), np.float32)
         groups = {"words": slice(0, corpus.n_properties)}
-        weights = {"alpha": 1.0, "lambda_P": 1.0, "lambda_R": 1.0, "lambda_E": 1.0}
+        weights = dict.fromkeys(WEIGHTS, 1.0)
         where = "random, r = 100"
     P = initial_properties(corpus.n_properties, vectors, frozen, 1, np.float32)
     for e_step in ("averaged", "fixed-point"):
-        trainer = AlsTrainer(
-            corpus, frozen, groups, AlsSettings(**weights, **settings, e_step=e_step), THREADS
-        )
+        chosen = AlsSettings(**weights, **settings, e_step=e_step)
+        trainer = AlsTrainer(corpus, frozen, groups, chosen, THREADS)
         seconds, states = timed(list, trainer.rounds(initial_state(corpus, P)))
-        yield f"training, {e_step} E-step", where, "seconds", seconds
-        yield f"training, {e_step} E-step", where, "rounds", states[-1].round
-        yield f"training, {e_step} E-step", where, "L at the end", states[-1].log[-1]["total"]
+        what = f"training, {e_step} E-step"
+        yield what, where, "seconds", seconds
+        yield what, where, "rounds", states[-1].round
+        yield what, where, "L at the end", states[-1].log[-1]["total"]
 
 
 def _similarity_pairs(folder):

@@ -4,12 +4,16 @@ import gzip
 import json
 import subprocess
 import sys
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pytest
 from artefact_files import write_all
 from conll_rows import DOGS_09, DOGS_U, row09, row_u, tree
+from hypothesis import given
+from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
 from bove.check import KINDS
@@ -267,6 +271,17 @@ def test_a_missing_file_is_one_line_whatever_kind_is_named(tmp_path, capsys, kin
     said = capsys.readouterr().out
     assert f"{tmp_path}/f/g: no such file; check the path" in said
     assert f"{tmp_path}: is a folder; name a file inside it" in said
+
+
+@pytest.mark.fuzz
+@given(data=st.binary(max_size=150), kind=st.sampled_from([kind for kind in KINDS if kind != "stanza"]))
+def test_any_bytes_give_a_report_whatever_kind_is_named(tmp_path_factory, data, kind):
+    path = tmp_path_factory.getbasetemp() / "file"
+    path.write_bytes(data)
+    with redirect_stdout(StringIO()) as out:
+        code = main(["check", "--json", str(path), "--as", kind])
+    report = json.loads(out.getvalue())
+    assert code == (0 if report["usable"] else 2) and (report["usable"] or report["error"].strip())
 
 
 def test_every_file_of_a_run(check, tmp_path):

@@ -1,6 +1,7 @@
 """`bove explain`: its scores are those of `bove score`; word vectors see no difference where bove does."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from tiny_run import CHASED, RANK, TURNED, make_run, score
@@ -23,22 +24,13 @@ def folder(tmp_path_factory):
     return folder
 
 
-def explain(folder, *words):
-    return main(["explain", "--run", str(folder), *map(str, words)])
+def command(folder, *words):
+    return ["explain", "--run", str(folder), *map(str, words)]
 
 
 def explained(folder, capsys, *words):
-    assert explain(folder, "--json", *words) == 0
+    assert main(command(folder, "--json", *words)) == 0
     return json.loads(capsys.readouterr().out)
-
-
-def fails(folder, capsys, *words):
-    """The one line of stderr of a run that prints nothing."""
-    assert explain(folder, *words) == 2
-    captured = capsys.readouterr()
-    lines = [line for line in captured.err.split("\n") if line.startswith("bove explain: ")]
-    assert len(lines) == 1 and not captured.out
-    return lines[0].removeprefix("bove explain: ")
 
 
 @pytest.mark.parametrize("punctuation", [True, False])
@@ -49,27 +41,23 @@ def test_scores_are_exactly_those_of_the_stages(folder, tmp_path, capsys, punctu
     pair = Pair("p", "d", "D", task, "a", "x", "y", gold, True)
     score(folder, tmp_path, [pair], {"x": CHASED, "y": TURNED}, SYSTEMS, *more)
     values = read_scores(tmp_path / "scores").values
-    scores = {name: float(of_system[0]) for name, of_system in values.items()}
     capsys.readouterr()
-    content = explained(folder, capsys, "--conllu", folder / "two.conllu", *more)
-    assert {name: system[key] for name, system in content["systems"].items()} == scores
-    assert list(content["systems"]) == SYSTEMS
+    systems = explained(folder, capsys, "--conllu", folder / "two.conllu", *more)["systems"]
+    assert [(name, system[key]) for name, system in systems.items()] == [(s, values[s][0]) for s in SYSTEMS]
 
 
 def test_word_vectors_see_no_difference_where_bove_sees_one(folder, tmp_path, capsys):
-    turned = Sentence(
-        "2", ("The", "cat", "sees", "a", "dog", "."), CHASED.tags, CHASED.heads, CHASED.relations
-    )
+    turned = replace(CHASED, id="2", forms=("The", "cat", "sees", "a", "dog", "."))
     write_treebank(tmp_path / "t", [CHASED, turned])
-    content = explained(folder, capsys, "--conllu", tmp_path / "t")
-    assert content["systems"]["word-vectors"]["sts"] == 1 == content["systems"]["properties-only"]["sts"]
-    assert content["systems"]["bove"]["sts"] < 0.999
-    assert content["systems"]["word-vectors"]["first"]["partners"] == [0, 4, 2, 3, 1, 5]
+    systems = explained(folder, capsys, "--conllu", tmp_path / "t")["systems"]
+    assert systems["word-vectors"]["sts"] == 1 == systems["properties-only"]["sts"]
+    assert systems["bove"]["sts"] < 0.999
+    assert systems["word-vectors"]["first"]["partners"] == [0, 4, 2, 3, 1, 5]
 
 
 def test_the_table_has_every_word_and_the_page_is_written(folder, tmp_path, capsys):
     page = tmp_path / "new" / "page.html"
-    assert explain(folder, "--conllu", folder / "two.conllu", "--html", page) == 0
+    assert main(command(folder, "--conllu", folder / "two.conllu", "--html", page)) == 0
     out = capsys.readouterr().out
     assert out.startswith("first   The dog sees a cat .\nsecond  A cat sees the dog .\n")
     rows = [line.split() for line in out.split("\n")]
@@ -80,39 +68,34 @@ def test_the_table_has_every_word_and_the_page_is_written(folder, tmp_path, caps
     assert page.read_text(encoding="utf-8").count("<h2>") == 3
 
 
-def test_ids_choose_two_trees_in_their_order(folder, capsys):
-    content = explained(folder, capsys, "--conllu", folder / "more.conllu", "--ids", "2", "1")
-    assert [side["text"] for side in content["sentences"]] == ["A cat sees the dog .", "The dog sees a cat ."]
-
-
-def test_files_may_be_named_instead_of_a_run(folder, capsys):
-    words = ["explain", "--json", "--conllu", f"{folder}/two.conllu"]
-    words += ["--model", f"{folder}/model/model.safetensors", "--vocabulary", f"{folder}/vocabulary.json"]
+def test_files_may_be_named_instead_of_a_run_and_trees_by_their_ids(folder, capsys, refused):
+    files = ["explain", "--json", "--conllu", f"{folder}/more.conllu", "--ids", "2", "1"]
+    words = [
+        *files,
+        "--model",
+        f"{folder}/model/model.safetensors",
+        "--vocabulary",
+        f"{folder}/vocabulary.json",
+    ]
     assert main(words) == 0
     captured = capsys.readouterr()
     assert list(json.loads(captured.out)["systems"]) == SYSTEMS[1:]
     assert "word vectors are left out" in captured.err
     assert main([*words, "--vectors", f"{folder}/vectors.safetensors"]) == 0
-    assert json.loads(capsys.readouterr().out) == explained(folder, capsys, *words[2:4])
-    assert main(words[:4]) == 2
-    assert "give --run, such as --run results/demo, or else name files: --model, --vocabulary" in (
-        capsys.readouterr().err
-    )
+    content = json.loads(capsys.readouterr().out)
+    assert content == explained(folder, capsys, *files[2:])
+    assert [side["text"] for side in content["sentences"]] == ["A cat sees the dog .", "The dog sees a cat ."]
+    refused(files, "give --run, such as --run results/demo, or else name files: --model, --vocabulary")
 
 
-def test_settings_go_before_the_run_s(folder, capsys):
-    usual = explained(folder, capsys, "--conllu", folder / "two.conllu")
-    once = explained(
-        folder, capsys, "--conllu", folder / "two.conllu", "--solver", "averaged", "--iterations", 1
-    )
-    bove, plain = once["systems"]["bove"], once["systems"]["properties-only"]
-    assert bove["sts"] == pytest.approx(plain["sts"], abs=1e-6)
-    assert usual["systems"]["bove"]["sts"] != pytest.approx(plain["sts"], abs=1e-3)
-
-
-def test_what_the_treebank_lacks_is_warned_of(folder, tmp_path, capsys):
+def test_settings_go_before_the_run_s_and_what_the_treebank_lacks_is_warned_of(folder, tmp_path, capsys):
+    two = ["--conllu", folder / "two.conllu"]
+    usual = explained(folder, capsys, *two)["systems"]
+    once = explained(folder, capsys, *two, "--solver", "averaged", "--iterations", 1)["systems"]
+    assert once["bove"]["sts"] == pytest.approx(once["properties-only"]["sts"], abs=1e-6)
+    assert usual["bove"]["sts"] != pytest.approx(once["properties-only"]["sts"], abs=1e-3)
     write_treebank(tmp_path / "t", [CHASED, STRANGE])
-    assert explain(folder, "--conllu", tmp_path / "t") == 0
+    assert main(command(folder, "--conllu", tmp_path / "t")) == 0
     err = capsys.readouterr().err
     assert "the model's treebank has no such tags: XX;" in err
     assert "the model's treebank has no such relations: what;" in err
@@ -125,10 +108,7 @@ def test_what_the_treebank_lacks_is_warned_of(folder, tmp_path, capsys):
         ("one two three", "3 given, but two sentences are needed"),
         ("one two --conllu {0}/two.conllu", "not both"),
         ("one two --ids 1 2", "--ids names trees of a file"),
-        (
-            "--conllu {0}/more.conllu",
-            "more.conllu: holds 5 trees, but 2 trees are needed; name them with --ids",
-        ),
+        ("--conllu {0}/more.conllu", "holds 5 trees, but 2 trees are needed; name them with --ids"),
         ("--conllu {0}/more.conllu --ids 1 none", "tree none: there is no word in it"),
         ("--conllu {0}/more.conllu --ids 1 9", "2 trees have id '9'"),
         ("--conllu {0}/more.conllu --ids 1 non", "no tree has id 'non'; did you mean none?"),
@@ -139,21 +119,21 @@ def test_what_the_treebank_lacks_is_warned_of(folder, tmp_path, capsys):
         ("one two --variant compare/x", "has no variant 'compare/x'"),
     ],
 )
-def test_what_does_not_fit_is_one_line(folder, capsys, words, message):
-    assert message in fails(folder, capsys, *words.format(folder).split())
+def test_what_does_not_fit_is_one_line(folder, refused, words, message):
+    refused(command(folder, *words.format(folder).split()), message)
 
 
-def test_vectors_of_another_length_and_missing_runs_are_one_line(folder, tmp_path, capsys):
+def test_vectors_of_another_length_and_missing_runs_are_one_line(folder, tmp_path, refused):
     (tmp_path / "vectors.txt").write_text("lynx 1 2 3\n", encoding="utf-8")
     words = f"vectors load --input {tmp_path}/vectors.txt --format glove --output {tmp_path}/v"
     assert main(words.split()) == 0
     write_treebank(tmp_path / "t", [CHASED, Sentence("2", ("lynx",), ("NN",), (0,), ("ROOT",))])
-    line = fails(folder, capsys, "--conllu", tmp_path / "t", "--vectors", tmp_path / "v")
-    assert f"words with vectors of 3 dimensions, but the model has rank {RANK}" in line
-    assert "no run is there" in fails(tmp_path / "none", capsys, "a", "b")
+    words = command(folder, "--conllu", tmp_path / "t", "--vectors", tmp_path / "v")
+    refused(words, f"words with vectors of 3 dimensions, but the model has rank {RANK}")
+    refused(command(tmp_path / "none", "a", "b"), "no run is there")
 
 
-def test_text_is_parsed_with_the_run_s_tagger_and_parser(tmp_path, capsys):
+def test_text_is_parsed_with_the_run_s_tagger_and_parser(tmp_path, capsys, refused):
     pytest.importorskip("stanza")
     folder = make_run(tmp_path)
     treebank = write_treebank(tmp_path / "treebank.conllu", tiny_sentences())
@@ -165,4 +145,4 @@ def test_text_is_parsed_with_the_run_s_tagger_and_parser(tmp_path, capsys):
     content = explained(folder, capsys, "The dog sees a cat.", "a <b>cat</b>")
     assert [token["form"] for token in content["sentences"][0]["tokens"]] == list(CHASED.forms)
     assert content["sentences"][1]["text"] == "a <b>cat</b>"
-    assert "the second sentence: there is no word in it" in fails(folder, capsys, "The dog", " ")
+    refused(command(folder, "The dog", " "), "the second sentence: there is no word in it")

@@ -3,21 +3,11 @@
 import csv
 
 import pytest
-from tiny_run import CHASED, TURNED, infer, make_run, score
+from tiny_run import PAIRS, TREES, infer, make_run, score
 
 from bove.cli.main import main
-from bove.text.conll import Sentence
-from bove.text.pairs import Pair
 
 SYSTEMS = ("word-vectors", "bove")
-PAIRS = [
-    Pair("a-00001", "sts", "STS", "similarity", "a", "x", "x", 5.0, True),
-    Pair("a-00002", "sts", "STS", "similarity", "a", "x", "y", 1.5, True),
-    Pair("a-00003", "sts", "STS", "similarity", "a", "x", "z", 2.5, True),
-    Pair("b-00001", "sts", "STS", "similarity", "b", "y", "x", 3.0, True),
-    Pair("b-00002", "sts", "STS", "similarity", "b", "y", "z", None, False),
-]
-TREES = {"x": CHASED, "y": TURNED, "z": Sentence("none")}
 DIFFERENCES = (
     "task,dataset,subset,metric,system,against,difference,low,high,p_value,p_adjusted\n"
     "similarity,sts,a,pearson,bove,word-vectors,0.1,0.05,0.2,0.001,0.04\n"
@@ -45,74 +35,73 @@ def folder(tmp_path_factory):
     return folder
 
 
-def commands(folder, bare=""):
-    """What makes each kind of figure, by the names of the files that it gives."""
-    bags = " ".join(f"{system}={folder}/{system}{bare}" for system in SYSTEMS)
-    tokens = f"--pairs {folder}/pairs --sentences {folder}/trees --bags {bags}"
-    return {
-        "results": (
-            f"--results {folder}/results.csv --differences {folder}/differences.csv --confidence 0.95 "
-            f"--name sts STS",
-            [f"{task}{kind}" for task in ("similarity", "entailment") for kind in ("", "-differences")],
-        ),
-        "scores": (f"--scores {folder}/scores", ["scores-sts"]),
-        "iterations": (f"--report STS {folder}/report --iterations 30 --tolerance 1e-3", ["iterations"]),
-        "relations": (f"--model {folder}/model/model.safetensors", ["relations"]),
-        "tokens": (
-            f"{tokens} --vectors {folder}/vectors.safetensors --vocabulary {folder}/vocabulary.json",
-            ["tokens-sts"],
-        ),
-    }
+def command(folder, kind, output, more="", bare=""):
+    """What makes a kind of figure."""
+    tokens = f"--pairs {folder}/pairs --sentences {folder}/trees --vectors {folder}/vectors.safetensors "
+    tokens += f"--vocabulary {folder}/vocabulary.json --bags word-vectors={folder}/word-vectors{bare}"
+    tables = f"--results {folder}/results.csv --differences {folder}/differences.csv --name sts STS"
+    words = {
+        "results": f"{tables} --confidence 0.95",
+        "scores": f"--scores {folder}/scores",
+        "iterations": f"--report STS {folder}/report --iterations 30 --tolerance 1e-3",
+        "relations": f"--model {folder}/model/model.safetensors",
+        "tokens": f"{tokens} bove={folder}/bove{bare}",
+    }[kind]
+    return ["figures", kind, *f"{words} --output {output} {more.format(folder=folder)}".split()]
 
 
-def draw(kind, words, output):
-    return main(["figures", kind, *words.split(), "--output", str(output)])
+RESULTS_FILES = [f"{task}{kind}" for task in ("similarity", "entailment") for kind in ("", "-differences")]
+NAMES = {"results": RESULTS_FILES, "scores": ["scores-sts"], "iterations": ["iterations"],
+         "relations": ["relations"], "tokens": ["tokens-sts"]}  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", ["results", "scores", "iterations", "relations", "tokens"])
-def test_each_kind_gives_its_files_and_the_same_again(folder, tmp_path, kind):
-    words, names = commands(folder)[kind]
+@pytest.mark.parametrize(("kind", "names"), NAMES.items())
+def test_each_kind_gives_its_files_and_the_same_again(folder, tmp_path, kind, names):
     for out in ("one", "other"):
-        assert draw(kind, words, tmp_path / out) == 0
+        assert main(command(folder, kind, tmp_path / out)) == 0
     found = {path.name: path.read_bytes() for path in (tmp_path / "one").iterdir()}
     more = {"relations.csv"} if kind == "relations" else set()
     assert set(found) == {f"{name}.{ending}" for name in names for ending in ("svg", "png")} | more
     assert found == {path.name: path.read_bytes() for path in (tmp_path / "other").iterdir()}
+    for row in csv.DictReader(found.get("relations.csv", b"").decode().split("\n")):
+        assert 1 <= float(row["effective_rank"]) <= 6
+        assert 1 <= int(row["for_0.9_of_energy"]) <= int(row["for_0.99_of_energy"]) <= 6
 
 
 def test_only_the_metric_that_counts_is_drawn(folder, tmp_path):
-    assert draw("results", commands(folder)["results"][0] + " --development sts", tmp_path) == 0
-    svg = (tmp_path / "similarity.svg").read_text(encoding="utf-8")
-    assert ">STS (development)</text>" in svg and ">undefined</text>" in svg
-    assert ">no data set of this task</text>" in (tmp_path / "entailment.svg").read_text(encoding="utf-8")
-    nothing = (tmp_path / "entailment-differences.svg").read_text(encoding="utf-8")
-    assert ">nothing to compare</text>" in nothing
-    compared = (tmp_path / "similarity-differences.svg").read_text(encoding="utf-8")
-    assert ">bove against word-vectors</text>" in compared and ">undefined</text>" in compared
+    assert main(command(folder, "results", tmp_path, "--development sts")) == 0
+    for name, texts in {
+        "similarity": ["STS (development)", "undefined"],
+        "entailment": ["no data set of this task"],
+        "entailment-differences": ["nothing to compare"],
+        "similarity-differences": ["bove against word-vectors", "undefined"],
+    }.items():
+        svg = (tmp_path / f"{name}.svg").read_text(encoding="utf-8")
+        assert all(f">{text}</text>" in svg for text in texts), name
 
 
-@pytest.mark.parametrize("bare", ["", "-bare"])
-def test_tokens_of_the_first_differing_pair_of_each_subset_with_and_without_punctuation(
-    folder, tmp_path, bare
+@pytest.mark.parametrize(
+    ("bare", "more", "present", "absent"),
+    [
+        ("", "", ["a-2, gold 1.5", "b-1, gold 3", ">.</text>"], ["a-1"]),
+        ("-bare", "", ["a-2, gold 1.5", "b-1, gold 3"], ["a-1", ">.</text>"]),
+        ("", "--pair a-3", ["a-3", "STS 0.000"], ["a-2"]),
+    ],
+)
+def test_tokens_of_the_first_differing_pair_of_each_subset_or_of_a_named_one(
+    folder, tmp_path, bare, more, present, absent
 ):
-    assert draw("tokens", commands(folder, bare)["tokens"][0], tmp_path) == 0
+    assert main(command(folder, "tokens", tmp_path, more, bare)) == 0
     svg = (tmp_path / "tokens-sts.svg").read_text(encoding="utf-8")
-    assert "a-00002, gold 1.5" in svg and "b-00001, gold 3" in svg and "a-00001" not in svg
-    assert (">.</text>" in svg) == (not bare)
-
-
-def test_named_pairs_are_drawn_an_empty_sentence_among_them(folder, tmp_path):
-    assert draw("tokens", commands(folder)["tokens"][0] + " --pair a-00003", tmp_path) == 0
-    svg = (tmp_path / "tokens-sts.svg").read_text(encoding="utf-8")
-    assert "a-00003" in svg and "a-00002" not in svg and "STS 0.000" in svg
+    assert all(text in svg for text in present) and not any(text in svg for text in absent)
 
 
 @pytest.mark.parametrize(
     ("kind", "more", "message"),
     [
         ("tokens", "--pair a-9", "--pair a-9: "),
-        ("tokens", "--pair b-00002", "--pair b-00002: has no gold"),
-        ("tokens", "--sentences {folder}/none", "has no sentence 'a-00002.1'"),
+        ("tokens", "--pair b-2", "--pair b-2: has no gold"),
+        ("tokens", "--sentences {folder}/none", "has no sentence 'a-2.1'"),
         ("tokens", "--bags bove={folder}/bove", "the name is repeated"),
         ("tokens", "--bags other={folder}/bove-wrong", "no such file"),
         ("results", "--confidence 95", "--confidence 95: must be between 0 and 1"),
@@ -125,34 +114,20 @@ def test_named_pairs_are_drawn_an_empty_sentence_among_them(folder, tmp_path):
         ("iterations", "--report other {folder}/results.csv", "line 1: has no column 'id'"),
     ],
 )
-def test_a_mistake_is_one_line_and_no_file(folder, tmp_path, capsys, kind, more, message):
+def test_a_mistake_is_one_line_and_no_file(folder, tmp_path, refused, kind, more, message):
     (folder / "none").write_text("", encoding="utf-8")
     (folder / "long").write_text("x" * 200_000, encoding="utf-8")  # beyond what a cell of CSV may hold
-    capsys.readouterr()
-    assert draw(kind, f"{commands(folder)[kind][0]} {more.format(folder=folder)}", tmp_path) == 2
-    lines = [line for line in capsys.readouterr().err.split("\n") if line.startswith("bove figures: ")]
-    assert len(lines) == 1 and message in lines[0]
-    assert list(tmp_path.iterdir()) == []
+    refused(command(folder, kind, tmp_path / "out", more), message, tmp_path / "out")
 
 
 @pytest.mark.parametrize("row", ["x,5,nine,0.1", "x,5,9", "", "x,5,-1,0.1", f"x,{10**30},1,0.1"])
-def test_a_damaged_report_is_named_with_its_line(tmp_path, capsys, row):
+def test_a_damaged_report_is_named_with_its_line(tmp_path, refused, row):
     (tmp_path / "r").write_text(f"id,tokens,iterations,change\nx,5,2,0.1\n{row}\n", encoding="utf-8")
-    assert draw("iterations", f"--report STS {tmp_path / 'r'}", tmp_path / "out") == 2
-    assert f"{tmp_path / 'r'}, line 3: " in capsys.readouterr().err
+    words = f"figures iterations --report STS {tmp_path}/r --output {tmp_path}/out"
+    refused(words.split(), f"{tmp_path / 'r'}, line 3: ")
 
 
-def test_word_vectors_need_to_know_which_words_have_one(folder, tmp_path, capsys):
+def test_word_vectors_need_to_know_which_words_have_one(folder, tmp_path, refused):
     words = f"--pairs {folder}/pairs --sentences {folder}/trees --bags word-vectors={folder}/word-vectors"
-    assert draw("tokens", words, tmp_path) == 2
-    assert "give --vectors and --vocabulary too" in capsys.readouterr().err
-
-
-def test_the_table_of_relations_agrees_with_the_model(folder, tmp_path):
-    assert draw("relations", commands(folder)["relations"][0], tmp_path) == 0
-    with open(tmp_path / "relations.csv", encoding="utf-8") as stream:
-        rows = list(csv.DictReader(stream))
-    assert {row["relation"] for row in rows} >= {"NMOD", "ADJACENCY"}
-    for row in rows:
-        assert 1 <= float(row["effective_rank"]) <= 6
-        assert 1 <= int(row["for_0.9_of_energy"]) <= int(row["for_0.99_of_energy"]) <= 6
+    words = f"figures tokens {words} --output {tmp_path}"
+    refused(words.split(), "give --vectors and --vocabulary too")

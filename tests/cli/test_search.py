@@ -88,17 +88,8 @@ def test_sentences_that_are_alike_are_all_listed(tmp_path):
     assert [row["sentence"] for row in best if row["query"] == "a"] == ["a", "c"]
 
 
-def one_line(capsys, *words):
-    """What a command that fails says in one line, after its log."""
-    capsys.readouterr()
-    assert main(list(map(str, words))) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    return said.err.strip().split("\n")[-1]
-
-
 @pytest.mark.parametrize("bad", ["--bags", "--query-bags"])
-def test_bags_with_values_that_are_not_finite_are_refused(tmp_path, capsys, bad):
+def test_bags_with_values_that_are_not_finite_are_refused(tmp_path, refused, bad):
     for name, value in (("good", 1.0), ("bad", 3.0)):
         write_bags(tmp_path / name, {"a": np.full((1, 2), value)})
     content = (tmp_path / "bad").read_bytes()
@@ -106,9 +97,8 @@ def test_bags_with_values_that_are_not_finite_are_refused(tmp_path, capsys, bad)
     assert content.count(three) == 1
     (tmp_path / "bad").write_bytes(content.replace(three, nan))
     files = {"--bags": "good", "--query-bags": "good"} | {bad: "bad"}
-    words = [word for option, name in files.items() for word in (option, tmp_path / name)]
-    said = one_line(capsys, "search", *words)
-    assert f"{tmp_path / 'bad'}: " in said and "holds a value that is not finite" in said
+    words = ["search", *(word for option, name in files.items() for word in (option, tmp_path / name))]
+    refused(words, f"{tmp_path / 'bad'}: the bag of sentence 'a' holds a value that is not finite")
 
 
 # --- an index
@@ -171,8 +161,7 @@ def test_with_few_candidates_scores_are_exact_and_most_is_found(index, files, by
 
 
 def test_an_index_that_lies_there_is_replaced_whole(index, files, by, tmp_path):
-    before = (index / "index.json").stat().st_ino
-    want = by("--index", index, "--candidates", 400)
+    before, want = (index / "index.json").stat().st_ino, by("--index", index, "--candidates", 400)
     assert main(["index", "--bags", str(files[0]), "--output", str(index)]) == 0
     assert (index / "index.json").stat().st_ino != before
     assert by("--index", index, "--candidates", 400) == want
@@ -194,47 +183,45 @@ def test_index_and_bags_are_found_again_where_they_were_moved(files, by, tmp_pat
     assert by("--index", here / "i", "--bags", tmp_path / "b") == want
 
 
-def test_an_index_of_other_bags_is_refused(index, files, tmp_path, capsys):
+def test_an_index_of_other_bags_is_refused(index, files, tmp_path, refused):
     rank, words = Bags.open(files[0]).rank, ("search", "--index", index, "--query-bags")
     other, foreign = write(tmp_path / "o", 3, 400, rank=rank), write(tmp_path / "f", 1, 400, "n" * 20, rank)
-    said = one_line(capsys, *words, files[1], "--bags", other)
-    assert f"made of other bags than {other}; build the index again" in said
-    said = one_line(capsys, *words, files[1], "--bags", foreign)
-    assert f"bags of model {'m' * 12}, but {foreign} is of {'n' * 12}" in said
-    assert "of model nnnnnnnnnnnn, but" in one_line(capsys, *words, foreign)
+    refused([*words, files[1], "--bags", other], f"made of other bags than {other}; build the index again")
+    said = f"bags of model {'m' * 12}, but {foreign} is of {'n' * 12}"
+    refused([*words, files[1], "--bags", foreign], said)
+    refused([*words, foreign], "of model nnnnnnnnnnnn, but")
 
 
-def test_what_is_no_whole_index_is_one_line(index, files, tmp_path, capsys):
+def test_what_is_no_whole_index_is_one_line(index, files, tmp_path, refused):
     words, manifest = ("search", "--query-bags", files[1], "--index"), index / "index.json"
-    assert "no index, or a damaged one" in one_line(capsys, *words, tmp_path)
+    refused([*words, tmp_path], "no index, or a damaged one")
     (index / "engine" / "edge_config.json").write_text("{", encoding="utf-8")
-    assert "build the index again" in one_line(capsys, *words, index)
+    refused([*words, index], "build the index again")
     shutil.rmtree(index / "engine")
-    assert "build the index again" in one_line(capsys, *words, index)
+    refused([*words, index], "build the index again")
     content = json.loads(manifest.read_text(encoding="utf-8"))
-    for name, value in (("bags", None), ("links", "many"), ("model_hash", 3)):
-        manifest.write_text(json.dumps(content | {name: value}), encoding="utf-8")
-        assert f"index.json has no '{name}'" in one_line(capsys, *words, index)
-    for text, said in (("[" * 100_000, "no index, or a damaged one"), ("{}", "no index that this version")):
+    changed = {name: json.dumps(content | {name: 3.5}) for name in ("bags", "links", "model_hash")}
+    for text, said in (
+        *((text, f"index.json has no '{name}'") for name, text in changed.items()),
+        ("[" * 100_000, "no index, or a damaged one"), ("{}", "no index that this version"),
+    ):  # fmt: skip
         manifest.write_text(text, encoding="utf-8")
-        assert said in one_line(capsys, *words, index)
+        refused([*words, index], said)
 
 
-def test_what_cannot_be_an_index_leaves_nothing(files, tmp_path, capsys, monkeypatch):
+def test_what_cannot_be_an_index_leaves_nothing(files, tmp_path, refused, monkeypatch):
     pytest.importorskip("qdrant_edge")
     words = ("index", "--bags", files[0], "--output")
-    assert "cannot use it" in one_line(capsys, *words, tmp_path / "i", "--links", 10**20)
+    refused([*words, tmp_path / "i", "--links", 10**20], "cannot use it")
     with BagWriter(tmp_path / "bad", ["a"], [1], [0], 2, "bove", "m") as writer:
         writer.put(0, np.array([[np.nan, 1]]))
-    bad = one_line(capsys, "index", "--bags", tmp_path / "bad", "--output", tmp_path / "i")
-    assert "holds a value that is not finite" in bad
+    refused(["index", "--bags", tmp_path / "bad", "--output", tmp_path / "i"], "a value that is not finite")
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes").write_text("x", encoding="utf-8")
-    assert "something else; choose another name" in one_line(capsys, *words, tmp_path / "mine")
+    refused([*words, tmp_path / "mine"], "something else; choose another name")
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes"]
     monkeypatch.setitem(sys.modules, "qdrant_edge", None)
-    said = one_line(capsys, *words, tmp_path / "i")
-    assert said == "bove index: needs qdrant_edge; install it with: pip install 'bove[search]'"
+    refused([*words, tmp_path / "i"], "needs qdrant_edge; install it with: pip install 'bove[search]'")
     assert {path.name for path in tmp_path.iterdir()} == {"bad", "mine"}
 
 
@@ -262,10 +249,9 @@ def test_bags_that_are_all_empty_are_an_index_too(files, by, tmp_path):
         ("index --bags {b} --output {i} --breadth 0", "--breadth 0: must be at least 1"),
     ],
 )
-def test_what_cannot_be_searched_is_one_line(folder, tmp_path, capsys, words, said):
+def test_what_cannot_be_searched_is_one_line(folder, tmp_path, refused, words, said):
     for name, rank in (("other", 6), ("long", 3)):
         with BagWriter(tmp_path / name, ["a"], [1], [0], rank, "bove", name) as writer:
             writer.put(0, np.ones((1, rank)))
-    names = {"b": folder / "b", "q": folder / "qb", "i": tmp_path / "i"}
-    given = words.format(other=tmp_path / "other", long=tmp_path / "long", **names)
-    assert said in one_line(capsys, *given.split())
+    names = {"b": folder / "b", "q": folder / "qb"} | {n: tmp_path / n for n in ("i", "other", "long")}
+    refused(words.format(**names).split(), said)
