@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from bove.artefacts import load, open_mapped, pack_lines, pack_words, save, unpack_lines, unpack_words
+from bove.artefacts import create, load, open_mapped, pack_lines, pack_words, save, unpack_lines, unpack_words
 from bove.errors import BoveError
 
 ARRAYS = {
@@ -44,6 +44,21 @@ def test_the_order_of_arrays_and_metadata_does_not_matter(tmp_path):
     save(tmp_path / "a", "bove-test", ARRAYS, {"x": "1", "y": "2"})
     save(tmp_path / "b", "bove-test", dict(reversed(ARRAYS.items())), {"y": "2", "x": "1"})
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_arrays_in_pieces_or_through_a_map_give_the_same_bytes(tmp_path):
+    save(tmp_path / "a", "bove-test", ARRAYS, {})
+    shapes = {name: (array.dtype, array.shape) for name, array in ARRAYS.items()}
+    with create(tmp_path / "b", "bove-test", shapes, {}) as writer:
+        writer.map("columns")[:, ::-1] = ARRAYS["columns"][:, ::-1]
+        for name in sorted(ARRAYS.keys() - {"columns", "wide"}):
+            writer.put(name, ARRAYS[name])
+        writer.put("wide", ARRAYS["wide"][:2])
+        writer.put("wide", ARRAYS["wide"][2:].tobytes())
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    with pytest.raises(KeyboardInterrupt), create(tmp_path / "c", "bove-test", shapes, {}):
+        raise KeyboardInterrupt
+    assert not (tmp_path / "c").exists()
 
 
 def test_wrong_files_are_refused_in_one_sentence(tmp_path):

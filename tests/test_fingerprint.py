@@ -1,6 +1,7 @@
 """A fingerprint changes with what code does, and with nothing else; it covers all that a stage executes."""
 
 import argparse
+import ast
 import gc
 import logging
 import os
@@ -155,6 +156,20 @@ def test_a_definition_that_does_not_exist_is_an_error():
 
 
 PACKAGE = str(Path(bove.__file__).parent)
+
+
+def test_no_module_looks_a_name_up_in_a_way_that_cannot_be_followed():
+    for path in Path(PACKAGE).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            assert not (isinstance(node, ast.ImportFrom) and node.names[0].name == "*"), path
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and path.parent != Path(PACKAGE)
+            ):
+                assert node.func.id not in ("globals", "eval", "exec", "__import__"), path
+
+
 ALS = "--rank 4 --lambda-P 1 --lambda-R 0.5 --lambda-E 3 --max-rounds 3 --restart-every 2 --dtype float64"
 # Each stage works on what those before it have written.
 STAGES = {

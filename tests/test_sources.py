@@ -8,6 +8,10 @@ from bove.config import sources
 from bove.config.load import resolve
 from bove.errors import BoveError
 
+FILES = {"input": "a.txt", "gold": "a.gs"}
+WEB = {"url": "https://host/f"}
+ARCHIVE = {"url": "https://host/a.zip", "members": ["in/x.txt", "in/y.txt"]}
+
 
 @pytest.fixture
 def config(tmp_path, monkeypatch):
@@ -21,23 +25,16 @@ def config(tmp_path, monkeypatch):
             "run": "x",
             "treebank": {"train": "train", "dev": "dev"},
             "vectors": {"file": "vectors.bin"},
-            "datasets": {
-                "d": {"label": "D", "task": "similarity", "subsets": {"a": _files("a.txt", "a.gs")}}
-            },
+            "datasets": {"d": {"label": "D", "task": "similarity", "subsets": {"a": FILES}}},
         }
         return resolve({**raw, **sections})
 
     return make
 
 
-def _files(first, second):
-    return {"input": first, "gold": second}
-
-
-ARCHIVE = {"url": "https://host/a.zip", "members": ["in/x.txt", "in/y.txt"]}
 PLACES = [
     ("data/train.conll", {}, "data/train.conll"),
-    ("source:one", {"one": {"url": "https://host/f"}}, "results/downloads/one"),
+    ("source:one", {"one": WEB}, "results/downloads/one"),
     ("source:many/x.txt", {"many": ARCHIVE}, "results/downloads/many/x.txt"),
     ("source:many/x.txt", {"many": {**ARCHIVE, "file": "/my copy"}}, "/my copy/x.txt"),
     ("source:one", {"one": {"url": "https://host/f", "file": "/my/f.gz"}}, "/my/f.gz"),
@@ -72,44 +69,38 @@ def test_files_that_the_run_does_not_read_may_be_missing(config):
     [
         ({"treebank": {"train": "absent", "dev": "dev"}}, "treebank.train: absent: no such file"),
         ({"treebank": {"train": "train", "dev": "."}}, "treebank.dev: .: is a folder, not a file"),
-        ({"vectors": {"file": "source:vectros"}}, "vectors.file: no source 'vectros'; there are: none"),
-        (
-            {"vectors": {"file": "source:vectros"}, "sources": {"vectors": {"file": "vectors.bin"}}},
-            "vectors.file: no source 'vectros'; did you mean vectors? there are: vectors",
-        ),
-        (
-            {"vectors": {"file": "source:c/raw"}, "sources": {"c": {"sentences": 100}}},
-            "vectors.file: source 'c' has no file 'raw'; did you mean raw.txt? there are: treebank/train",
-        ),
-        (
-            {"vectors": {"file": "source:c/z.txt"}, "sources": {"c": ARCHIVE}},
-            "vectors.file: source 'c' has no file 'z.txt'; did you mean",
-        ),
-        (
-            {"vectors": {"file": "source:c/z.txt"}, "sources": {"c": {"url": "https://host/f"}}},
-            "vectors.file: source 'c' is one file; write source:c",
-        ),
-        (
-            {"vectors": {"file": "source:c/z.txt"}, "sources": {"c": {"file": "."}}},
-            "vectors.file: ./z.txt: no such file",
-        ),
         ({"parser": {"source": "load", "tagger": "t", "parser": "p"}}, "parser.tagger: t: no such file"),
         ({"sources": {"c": {"sha256": "0" * 64}}}, "sources.c: has no url, file or sentences; give one"),
         (
-            {"sources": {"c": {"url": "https://host/f", "members": ["a/x", "b/x"]}}},
-            "sources.c.members: two members have one file name",
+            {"sources": {"c": {**WEB, "members": ["a/x", "b/x"]}}},
+            "sources.c.members: two members have one f",
         ),
-        (
-            {
-                "datasets": {
-                    "d": {"label": "D", "task": "similarity", "subsets": {"a": _files("a.txt", "no")}}
-                }
-            },
-            "datasets.d.subsets.a.gold: no: no such file",
-        ),
+        ({"bags": {"other": {"d": "no"}}}, "bags.other.d: no: no such file"),
     ],
 )
 def test_what_is_not_there_is_named_with_its_key(config, sections, message):
     with pytest.raises(BoveError) as error:
         sources.check(config(**sections))
     assert str(error.value).startswith(f"configuration: {message}")
+
+
+@pytest.mark.parametrize(
+    ("value", "source", "message"),
+    [
+        ("cc/x", WEB, "no source 'cc'; did you mean c? there are: c"),
+        ("vectors", WEB, "no source 'vectors'; there are: c"),
+        (
+            "c/raw",
+            {"sentences": 100},
+            "source 'c' has no file 'raw'; did you mean raw.txt? there are: tree",
+        ),
+        ("c/z.txt", ARCHIVE, "source 'c' has no file 'z.txt'; did you mean"),
+        ("c/z.txt", WEB, "source 'c' is one file; write source:c"),
+        ("c/z.txt", {"file": "."}, "./z.txt: no such file"),
+    ],
+)
+def test_a_source_that_lacks_a_file_is_named(config, value, source, message):
+    made = config(vectors={"file": f"source:{value}"}, sources={"c": source})
+    with pytest.raises(BoveError) as error:
+        sources.check(made)
+    assert str(error.value).startswith(f"configuration: vectors.file: {message}")
