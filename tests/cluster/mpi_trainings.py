@@ -75,8 +75,8 @@ def _train_all(output: str, peers: Peers) -> None:
             output, **{f"{part}:{name}": getattr(s, part) for name, s in states.items() for part in "PR"}
         )
         logs = {name: state.log for name, state in states.items()}
-        told = {"logs": logs, "counted": counted, "sizes": sizes}
-        Path(f"{output}.json").write_text(json.dumps(told), encoding="utf-8")
+        reported = {"logs": logs, "counted": counted, "sizes": sizes}
+        Path(output).with_suffix(".json").write_text(json.dumps(reported), encoding="utf-8")
 
 
 def _fail(how: str, peers: Peers) -> None:

@@ -38,6 +38,7 @@ SGD = {
     "--learning-rate": 0.1, "--epochs": 3, "--batch-sentences": 8, "--negatives": 3, "--patience": 3,
     "--negative-weight": "unbiased", "--held-out": 0.1, "--device": "cpu",
 }  # fmt: skip
+AGAIN = ("--seed", 3, "--checkpoint-every", 2, "--mpi", 2)
 SCRIPT = Path(__file__).parent / "mpi_trainings.py"
 # more processes than cores, and by any user
 ENVIRONMENT = {
@@ -69,11 +70,11 @@ def said(done) -> list[str]:
 
 @pytest.fixture(scope="module", params=[1, 2, 4])
 def trained(request, tmp_path_factory):
-    """Number of processes, P and R of every case, and what else was told."""
+    """Number of processes, P and R of every case, and what else they report."""
     output = tmp_path_factory.mktemp("trained") / "states.npz"
     done = mpiexec(request.param, SCRIPT, "train", output, request.param)
     assert done.returncode == 0, done.stderr
-    return request.param, np.load(output), json.loads(Path(f"{output}.json").read_text(encoding="utf-8"))
+    return request.param, np.load(output), json.loads(output.with_suffix(".json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -84,12 +85,12 @@ def alone():
 
 @pytest.mark.parametrize("name", CASES)
 def test_any_number_of_processes_learns_what_one_does(trained, alone, name):
-    _, states, told = trained
+    _, states, reported = trained
     want = alone[name]
     for part in "PR":
         got, expected = states[f"{part}:{name}"], getattr(want, part)
         assert np.linalg.norm(got - expected) <= 1e-5 * np.linalg.norm(expected)
-    log = told["logs"][name]
+    log = reported["logs"][name]
     assert len(log) == len(want.log) >= 2
     for row, expected in zip(log, want.log, strict=True):
         assert row["r_iterations"] == pytest.approx(expected["r_iterations"], abs=1)
@@ -98,18 +99,18 @@ def test_any_number_of_processes_learns_what_one_does(trained, alone, name):
 
 
 def test_token_vectors_are_divided_and_some_processes_may_have_none(trained):
-    count, _, told = trained
+    count, _, reported = trained
     for name, (_, lengths) in CASES.items():
-        own = [sizes[name][0] for sizes in told["sizes"]]
+        own = [sizes[name][0] for sizes in reported["sizes"]]
         assert sum(own) == sum(lengths)
         assert max(own) <= sum(lengths) / count + max(lengths)
-    empty = [sizes["one sentence"][0] for sizes in told["sizes"]].count(0)
+    empty = [sizes["one sentence"][0] for sizes in reported["sizes"]].count(0)
     assert empty == count - 1
 
 
 def test_what_a_round_exchanges_does_not_grow_with_the_corpus_but_with_relations_and_rank(trained):
-    count, _, told = trained
-    small, large = told["counted"]
+    count, _, reported = trained
+    small, large = reported["counted"]
     matrices, rows = 4 * RELATIONS * RANK**2, 4 * PROPERTIES * RANK  # R and P as they are sent
     for number, (row, other) in enumerate(zip(small, large, strict=True)):
         assert row["r_iterations"] == other["r_iterations"] == COUNTED.r_iterations
@@ -145,12 +146,15 @@ def built(tmp_path_factory):
     return folder
 
 
+def files(folder, name, **more) -> list[str]:
+    """The files from which a model of this name is trained, and where it goes."""
+    named = {"graphs": "g", "vocabulary": "vocabulary", "output": name, "training-log": f"{name}.csv"} | more
+    return [word for key, file in named.items() for word in (f"--{key}", str(folder / file))]
+
+
 def stage(folder, name) -> list[str]:
     """The command that trains a model of this name."""
-    files = {"graphs": "g", "vocabulary": "vocabulary", "output": name}
-    files |= {"training-log": f"{name}.csv", "log": f"{name}.log"}
-    words = ["train-als", *STAGE, *(word for key in files for word in (f"--{key}", folder / files[key]))]
-    return [str(word) for word in words]
+    return ["train-als", *map(str, STAGE), *files(folder, name, log=f"{name}.log")]
 
 
 @pytest.fixture(scope="module")
@@ -184,10 +188,7 @@ def test_the_command_writes_one_model_and_one_log(built, two):
 
 
 def test_a_model_is_trained_again_by_several_processes(built, two):
-    files = {"model": "m", "graphs": "g", "vocabulary": "vocabulary"}
-    files |= {"output": "again", "training-log": "again.csv"}
-    words = ["train-again", *(word for key in files for word in (f"--{key}", built / files[key]))]
-    done = mpiexec(2, "-m", "bove", *words, "--seed", 3, "--checkpoint-every", 2, "--mpi", 2)
+    done = mpiexec(2, "-m", "bove", "train-again", *files(built, "again", model="m"), *AGAIN)
     assert done.returncode == 0, done.stderr
     assert (built / "again").read_bytes() == (built / "two").read_bytes()
 
@@ -195,14 +196,10 @@ def test_a_model_is_trained_again_by_several_processes(built, two):
 def test_sgd_is_trained_again_by_the_first_process_alone(built):
     """A search may have chosen it in a run that trains by several."""
     options = {**dict(zip(STAGE[::2], STAGE[1::2], strict=True)), **SGD}
-    known = ("--rank", "--alpha", "--lambda", "--dtype", "--p-pen", "--r-pen", *SGD)
-    words = [word for key in options if key.startswith(known) for word in (key, options[key])]
-    files = {"graphs": "g", "vocabulary": "vocabulary", "output": "sgd", "training-log": "sgd.csv"}
-    given = [word for key in files for word in (f"--{key}", built / files[key])]
-    assert not main([str(word) for word in ("train-sgd", *given, *words, "--seed", 3)])
-    files |= {"model": "sgd", "output": "sgd-again", "training-log": "sgd-again.csv"}
-    given = [word for key in files for word in (f"--{key}", built / files[key])]
-    done = mpiexec(2, "-m", "bove", "train-again", *given, "--seed", 3, "--checkpoint-every", 2, "--mpi", 2)
+    known = ("--rank", "--alpha", "--lambda", "--dtype", "--penalty", "--seed", *SGD)
+    words = [str(word) for key in options if key.startswith(known) for word in (key, options[key])]
+    assert not main(["train-sgd", *files(built, "sgd"), *words])
+    done = mpiexec(2, "-m", "bove", "train-again", *files(built, "sgd-again", model="sgd"), *AGAIN)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("SGD trains by one process alone; 2 were started") == 1
     assert (built / "sgd-again").read_bytes() == (built / "sgd").read_bytes()

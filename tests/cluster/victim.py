@@ -106,7 +106,7 @@ class Victim:
     def kill(self, number: int, everyone: bool) -> bool:
         """Send the signal and wait for Snakemake's end; False if it had ended by itself, or ends well.
 
-        SIGTERM can stop Snakemake for ever, waiting for a lock that it holds itself. It is then killed, as a
+        SIGTERM can stop Snakemake forever, waiting for a lock that it holds itself. It is then killed, as a
         person would do who sees that nothing happens any more.
         """
         if self.ended():

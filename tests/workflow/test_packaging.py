@@ -21,34 +21,25 @@ from bove.cli import stages as entry
 from bove.cli.main import EXTRAS, main
 
 ROOT = Path(__file__).parent.parent.parent
+# not imported by the package
 TOOLS = {
-    "sphinx-argparse",
-    "snakemake-executor-plugin-slurm",
-    "pytest",
-    "pytest-xdist",
-    "ruff",
-    "mypy",
-    "snakefmt",
-    "snakemake",
-    "pygments",
-    "sphinx",
-    "furo",
-    "myst-parser",
-    "sphinx-copybutton",
-    "sybil",
-}  # not imported by the package
-MODULES = {
-    "qdrant-edge-py": "qdrant_edge",
-    "markdown-it-py": "markdown_it",
-}  # where a module is called otherwise
+    "furo", "mypy", "myst-parser", "pygments", "pytest", "pytest-xdist", "ruff", "snakefmt", "snakemake",
+    "snakemake-executor-plugin-slurm", "sphinx", "sphinx-argparse", "sphinx-copybutton", "sybil",
+}  # fmt: skip
+# where a module is called otherwise
+MODULES = {"qdrant-edge-py": "qdrant_edge", "markdown-it-py": "markdown_it"}
 
 
 def _name(text):
     return re.sub(r"[-_.]+", "-", text).lower()
 
 
+def _project():
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
 def _declared():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = _project()
     groups = [project["dependencies"], *project["optional-dependencies"].values()]
     requirements = [Requirement(text) for group in groups for text in group]
     return {_name(requirement.name): requirement for requirement in requirements}
@@ -97,9 +88,7 @@ def test_what_the_package_imports_is_what_it_declares():
 
 
 def test_what_is_missing_is_named_with_the_extra_that_has_it(monkeypatch, capsys):
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
-        "optional-dependencies"
-    ]
+    extras = _project()["optional-dependencies"]
     asked = {_name(Requirement(text).name): extra for extra, texts in extras.items() for text in texts}
     asked = {MODULES.get(name, name): extra for name, extra in asked.items()}
     assert {name: extra for name, extra in asked.items() if extra not in ("test", "slurm", "docs")} == EXTRAS
@@ -127,13 +116,9 @@ def test_what_the_tests_import_is_locked():
 
 
 def _run(*words, **environment):
+    environment = {**os.environ, **environment}
     done = subprocess.run(
-        words,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env={**os.environ, **environment},
-        check=False,
+        words, capture_output=True, text=True, encoding="utf-8", env=environment, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
