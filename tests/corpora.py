@@ -34,18 +34,8 @@ def make_corpus(rng, lengths, c=7, d=3, arcs_per_token=1.5):
         arc_offsets.append(len(arcs))
         dense.append((W, X))
     arcs = np.array(arcs, np.int64).reshape(-1, 3)
-    corpus = GraphCorpus(
-        offsets,
-        np.array(property_offsets),
-        np.array(properties, np.int64),
-        np.array(arc_offsets),
-        arcs[:, 0],
-        arcs[:, 1],
-        arcs[:, 2],
-        c,
-        d,
-    )
-    return corpus, dense
+    owned = np.array(property_offsets), np.array(properties, np.int64)
+    return GraphCorpus(offsets, *owned, np.array(arc_offsets), *arcs.T, c, d), dense
 
 
 def split(E, corpus):

@@ -3,6 +3,8 @@
 A graph is a pair (W [c, n], X [d, n, n]) of dense 0/1 arrays.
 """
 
+import math
+
 import numpy as np
 
 
@@ -54,18 +56,18 @@ def infer(graph, P, R, alpha, lambda_E, iterations):
     return E
 
 
-def cosine(a, b):
-    size = np.linalg.norm(a) * np.linalg.norm(b)
-    return float(a @ b / size) if size > 0 else 0.0
+def cosine(u, v):
+    norms = math.sqrt(sum(float(x) ** 2 for x in u)) * math.sqrt(sum(float(y) ** 2 for y in v))
+    return sum(float(x) * float(y) for x, y in zip(u, v, strict=True)) / norms if norms else 0.0
 
 
-def snli_score(first, second):
-    """mean over j in the second bag of max over i in the first of cos; 0 for an empty bag."""
-    if not len(first) or not len(second):
-        return 0.0
-    return sum(max(cosine(a, b) for a in first) for b in second) / len(second)
+def snli(first, second):
+    """Mean over the second bag's vectors of the best cosine with one of the first's; 0 for an empty bag."""
+    best = [max(cosine(u, v) for u in first) for v in second] if len(first) else []
+    return sum(best) / len(best) if best else 0.0
 
 
-def sts_score(first, second):
-    forth, back = snli_score(first, second), snli_score(second, first)
-    return 2 * forth * back / (forth + back) if forth + back > 0 else 0.0
+def sts(first, second):
+    """Harmonic mean of both directions; 0 where their sum is not positive."""
+    a, b = snli(first, second), snli(second, first)
+    return 2 * a * b / (a + b) if a + b > 0 else 0.0

@@ -16,13 +16,10 @@ from bove.files import atomic_write
 from bove.text.pairs import Pair, write_pairs
 
 PAGE = Path(__file__).parent.parent / "docs" / "own-vectors.md"
-TEXTS = [
-    ("A cat sleeps.", "The cat is asleep."),
-    ("", "Nothing."),
-    ("same", "same"),
-    ("left", "out"),
-    ("ab", "xyz"),
-]
+TEXTS = {
+    ("A cat sleeps.", "The cat is asleep."): 4.0, ("", "Nothing."): 0.0, ("same", "same"): 5.0,
+    ("left", "out"): None, ("ab", "xyz"): 1.0,
+}  # fmt: skip
 
 
 def blocks(language):
@@ -33,10 +30,9 @@ def blocks(language):
 def folder(tmp_path, monkeypatch):
     """The working folder, with pairs.jsonl, of which the fourth pair is not scored."""
     monkeypatch.chdir(tmp_path)
-    gold = [4.0, 0.0, 5.0, None, 1.0]
     pairs = [
-        Pair(f"a-{i}", "mine", "Mine", "similarity", "a", *texts, gold[i], gold[i] is not None)
-        for i, texts in enumerate(TEXTS)
+        Pair(f"a-{i}", "mine", "Mine", "similarity", "a", *texts, gold, gold is not None)
+        for i, (texts, gold) in enumerate(TEXTS.items())
     ]
     with atomic_write(tmp_path / "pairs.jsonl") as stream:
         write_pairs(stream, pairs)
@@ -56,9 +52,8 @@ def score(bags="letters=mine.safetensors"):
 
 
 def test_both_ways_of_writing_and_the_commands_of_the_page_give_scores_and_tables(written, capsys):
-    commands = [
-        shlex.split(line) for block in blocks("sh") for line in block.split("\n") if line.startswith("bove")
-    ]
+    lines = [line for block in blocks("sh") for line in block.split("\n")]
+    commands = [shlex.split(line) for line in lines if line.startswith("bove")]
     assert [words[1] for words in commands] == ["score", "tables"]
     for words in commands:
         assert not main(words[1:])
@@ -89,13 +84,9 @@ def test_other_precisions_give_the_same_scores_here(written, dtype):
 
 
 def _without_last(arrays):
-    ids = arrays["ids"].tobytes().decode().split("\n")[:-2]
-    offsets = arrays["offsets"][:-2]
-    return {
-        "ids": np.frombuffer("\n".join(ids).encode(), np.uint8),
-        "offsets": offsets,
-        "vectors": arrays["vectors"][: offsets[-1]],
-    }
+    ids, offsets = arrays["ids"].tobytes().decode().split("\n")[:-2], arrays["offsets"][:-2]
+    ids = np.frombuffer("\n".join(ids).encode(), np.uint8)
+    return {"ids": ids, "offsets": offsets, "vectors": arrays["vectors"][: offsets[-1]]}
 
 
 def _with_value(arrays, value):
@@ -110,7 +101,6 @@ def _with_value(arrays, value):
         (_without_last, "has no bag for sentence 'a-4.1' and 1 others of 8; give one for each side"),
         (lambda a: {"vectors": a["vectors"].ravel()}, "'vectors' is float32 with 1 axes"),
         (lambda a: {"offsets": a["offsets"][::-1].copy()}, "the offsets start with 12"),
-        (lambda a: {"offsets": a["offsets"][:-1]}, "the offsets end with 11, but there are 12 vectors"),
         (lambda a: _with_value(a, np.inf), "the bag of sentence 'a-4.2' holds a value that is not finite"),
         (lambda a: _with_value(a, 1e300), "the bag of sentence 'a-4.2' holds a value that is not finite"),
     ],
@@ -127,16 +117,13 @@ def test_what_is_wrong_with_a_file_is_told_in_one_line(written, capsys, change, 
 @pytest.mark.parametrize(
     ("bags", "message"),
     [
-        ({}, "no sentence has a vector"),
         ({"a": []}, "no sentence has a vector"),
         ({"a": [1.0, 2.0]}, r"the bag of 'a' is float64 of shape \(2,\); give numbers of shape"),
-        ({"a": [["x"]]}, "the bag of 'a' is <U1 of shape"),
         ({"a": [[1], [1, 2]]}, "the bag of .a. has rows of different lengths"),
         ({3: [[1.0]]}, "3 is no sentence.s id"),
         ([[1.0]], "list is given; give the bag of each sentence by its id"),
         ({"a": [[1.0]], "b": [[1.0, 2.0]]}, "the bag of 'b' has vectors of 2 dimensions, that of 'a' of 1"),
         ({"a": [[1.0, np.nan]]}, "the bag of 'a' holds a value that is not finite"),
-        ({"a": [[1e300]]}, "the bag of 'a' holds a value that is not finite"),
         ({"": [[1.0]]}, "cannot name a row"),
     ],
 )

@@ -5,7 +5,7 @@ import hashlib
 
 import numpy as np
 import pytest
-import reference_alignment
+import reference
 from safetensors.numpy import save_file
 
 from bove.bags.store import BagWriter
@@ -53,9 +53,7 @@ def fails(folder, capsys, *bags):
     return captured.split("\n")[-2]
 
 
-@pytest.mark.parametrize(
-    ("pairs", "oracle"), [(SIMILARITY, reference_alignment.sts), (ENTAILMENT, reference_alignment.snli)]
-)
+@pytest.mark.parametrize(("pairs", "oracle"), [(SIMILARITY, reference.sts), (ENTAILMENT, reference.snli)])
 def test_scored_pairs_get_the_score_of_their_task(tmp_path, capsys, pairs, oracle):
     write(tmp_path, pairs)
     assert score(tmp_path) == 0

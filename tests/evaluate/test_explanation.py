@@ -5,24 +5,14 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-import reference_alignment
+import reference
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from bove.evaluate import explain
 from bove.evaluate.alignment import entailment_score, similarity_score
-from bove.evaluate.explain import (
-    Explanation,
-    Token,
-    align,
-    as_html,
-    as_json,
-    as_text,
-    luminance,
-    row_cosines,
-    shade,
-    table,
-)
+from bove.evaluate.explain import Explanation, Token, align, as_html, as_json, as_text
 
 numbers = st.sampled_from([0.0, 1.0, -1.0, 0.5, -2.0, 3.25])
 filled = st.integers(1, 5).flatmap(lambda n: arrays(np.float32, (n, 3), elements=numbers))
@@ -36,7 +26,7 @@ def test_the_scores_are_the_means_of_the_partners_cosines(first, second):
     assert found.similarity == similarity_score(first, second)
     assert found.sides[1].cosines.mean() == pytest.approx(found.forward, abs=2e-12)
     assert found.sides[0].cosines.mean() == pytest.approx(found.backward, abs=2e-12)
-    expected = [[reference_alignment.cosine(u, v) for v in second] for u in first]
+    expected = [[reference.cosine(u, v) for v in second] for u in first]
     np.testing.assert_allclose(found.cosines, expected, atol=1e-12)
     for side, cosines in zip(found.sides, (found.cosines, found.cosines.T), strict=True):
         chosen = cosines[np.arange(len(cosines)), side.partners]
@@ -57,7 +47,7 @@ def test_a_bag_without_vectors_leaves_the_other_without_partners():
     assert len(found.sides[1].places) == 0
     assert (found.forward, found.backward, found.similarity) == (0, 0, 0)
     first, second = np.array([[3.0, 4.0], [1.0, 0.0]]), np.array([[4.0, 3.0], [0.0, 0.0]])
-    np.testing.assert_allclose(row_cosines(first, second), [0.96, 0])
+    np.testing.assert_allclose(explain.row_cosines(first, second), [0.96, 0])
 
 
 @pytest.fixture
@@ -84,7 +74,7 @@ def test_the_text_names_partners_cosines_and_scores(explanation):
     assert ["STS", "0.6667", f"{bove.similarity:.4f}"] in words
     assert ["SNLI,", "the", "first", "entails", "the", "second", "1.0000", f"{bove.forward:.4f}"] in words
     assert all(line == line.rstrip() and line.isprintable() for line in lines)
-    assert table(["a", "n"], [["long", "1"], ["b", "22"]], (1,)) == "a      n\nlong   1\nb     22"
+    assert explain.table(["a", "n"], [["long", "1"], ["b", "22"]], (1,)) == "a      n\nlong   1\nb     22"
 
 
 def test_json_holds_every_number_in_full(explanation):
@@ -99,20 +89,18 @@ def test_json_holds_every_number_in_full(explanation):
 
 
 class Page(HTMLParser):
-    """Elements that are open and shut in order, and what the page would load."""
+    """Elements that are open and shut in order, their attributes, and those of the cells."""
 
     def __init__(self, text):
         super().__init__()
-        self.open, self.seen, self.addresses, self.cells = [], [], [], []
+        self.open, self.seen, self.attributes, self.cells = [], set(), set(), []
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
-        self.seen.append(tag)
-        self.addresses += [value for name, value in attributes if name in ("src", "href", "srcset", "data")]
-        if tag == "td" and "title" in dict(attributes):
-            self.cells.append(dict(attributes))
-        if tag not in ("meta", "br"):
-            self.open.append(tag)
+        self.seen.add(tag)
+        self.attributes |= {name for name, _ in attributes}
+        self.cells += [dict(attributes)] * (tag == "td" and "title" in dict(attributes))
+        self.open += [tag] * (tag not in ("meta", "br"))
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
@@ -121,8 +109,8 @@ class Page(HTMLParser):
 def test_the_page_is_whole_loads_nothing_escapes_the_sentences_and_frames_best_partners(explanation):
     text = as_html(explanation)
     page = Page(text)
-    assert not page.open and not page.addresses
-    assert not {"script", "link", "img", "iframe"} & set(page.seen)
+    assert not page.open and not {"src", "href", "srcset", "data"} & page.attributes
+    assert not {"script", "link", "img", "iframe"} & page.seen
     assert "url(" not in text and "@import" not in text and "http" not in text
     assert "&lt;b&gt;" in text and "&lt;script&gt;alert(1)" in text
     cells = {cell["title"]: cell["class"] for cell in page.cells}
@@ -131,8 +119,8 @@ def test_the_page_is_whole_loads_nothing_escapes_the_sentences_and_frames_best_p
 
 
 def test_shades_fall_evenly_in_lightness_and_text_on_them_can_be_read():
-    shades = [shade(cosine) for cosine in np.linspace(-1, 1, 201)]
-    light = np.array([luminance(colour) for colour in shades])
+    shades = [explain.shade(cosine) for cosine in np.linspace(-1, 1, 201)]
+    light = np.array([explain.luminance(colour) for colour in shades])
     assert np.all(light[:101] == light[0]) and np.all(np.diff(light[100:]) <= 0) and light[-1] < 0.05
     assert len(set(shades)) > 90
     black, white = (light + 0.05) / 0.05, 1.05 / (light + 0.05)  # contrasts of WCAG 2

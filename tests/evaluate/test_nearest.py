@@ -4,14 +4,7 @@ import numpy as np
 import pytest
 
 from bove.evaluate import search as module
-from bove.evaluate.neighbours import (
-    Neighbours,
-    TokenNeighbour,
-    WordNeighbour,
-    as_text,
-    find_places,
-    marked,
-)
+from bove.evaluate.neighbours import Neighbours, TokenNeighbour, WordNeighbour, as_text, find_places, marked
 from bove.evaluate.search import nearest
 
 FORMS = ("The", "dog", "chased", "the", "Dog", "at", "10:2")
@@ -34,16 +27,18 @@ def test_the_nearest_rows_are_those_of_plain_sorting(monkeypatch, block, count):
             np.testing.assert_allclose(found.scores, cosines[best], atol=1e-7)
 
 
-@pytest.mark.parametrize(
-    ("word", "places"),
-    [
-        ("dog", [1]), ("DOG", [1, 4]), ("DOG:2", [4]), ("DOG:3", []), ("DOG:0", []), ("the", [3]),
-        ("tHe:1", [0]), ("10:2", [6]), ("cat", []), ("dog:", []), ("dog:x", []), ("", []), (":1", []),
-        ("dog:" + "9" * 5000, []),
-    ],
-)  # fmt: skip
-def test_a_word_is_found_as_spelt_or_else_in_any_case(word, places):
-    assert find_places(word, FORMS) == places
+def test_a_word_is_found_as_spelt_or_else_in_any_case():
+    for word, places in {
+        "dog": [1],
+        "DOG": [1, 4],
+        "DOG:2": [4],
+        "the": [3],
+        "tHe:1": [0],
+        "10:2": [6],
+    }.items():
+        assert find_places(word, FORMS) == places
+    for word in ("DOG:3", "DOG:0", "cat", "dog:", "dog:x", "", ":1", "dog:" + "9" * 5000):
+        assert find_places(word, FORMS) == []
 
 
 def test_a_long_sentence_is_shown_around_the_word():

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 
 from bove.evaluate import plots
@@ -82,12 +83,12 @@ def texts(draw, *args):
     return re.findall(r"<text[^>]*>([^<]*)<", figure_files("f", draw, *args)["f.svg"].decode())
 
 
-def figure(draw, *args):
-    """The figure itself, drawn once so that all is in its place."""
+def drawn(draw, *args):
+    """The axes of a figure, drawn once so that all is in its place."""
     with plot_style():
         made = draw(*args)
         FigureCanvasAgg(made).draw()
-    return made
+    return made.axes
 
 
 @pytest.mark.parametrize("kind", FIGURES)
@@ -144,34 +145,23 @@ def test_no_text_touches_another_one_or_leaves_the_page(kind, monkeypatch):
     width, height = made.bbox.size
     for i, (text, box) in enumerate(boxes):
         assert box.x0 >= -1 and box.x1 <= width + 1 and box.y0 >= -1 and box.y1 <= height + 1, text
-        for other, above in boxes[:i]:
-            apart = box.x1 <= above.x0 or above.x1 <= box.x0 or box.y1 <= above.y0 or above.y1 <= box.y0
-            assert apart, (text, other)
-
-
-def grey(colour):
-    """Luminance of a colour in 0 to 1."""
-    red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
-    return 0.299 * red + 0.587 * green + 0.114 * blue
+        assert not [other for other, above in boxes[:i] if box.padded(-0.01).overlaps(above)], text
 
 
 def test_neighbouring_lines_differ_in_more_than_colour_and_markers_tell_greys_apart():
-    axes = figure(plots.draw_training, [curve(f"run {i}") for i in range(9)]).axes[0]
+    axes = drawn(plots.draw_training, [curve(f"run {i}") for i in range(9)])[0]
     looks = [(line.get_color(), line.get_marker(), line.get_linestyle()) for line in axes.lines]
     assert len(set(looks)) == 9
     for one, other in zip(looks, looks[1:], strict=False):
         assert one[1] != other[1] and one[2] != other[2]
-    alike = [(a, b) for i, a in enumerate(PALETTE) for b in PALETTE[:i] if abs(grey(a) - grey(b)) < 0.05]
+    greys = [np.dot([0.299, 0.587, 0.114], to_rgb(colour)) for colour in PALETTE]
+    alike = [(i, j) for i, one in enumerate(greys) for j in range(i) if abs(one - greys[j]) < 0.05]
     assert alike, "all greys differ: the markers would not be needed"
-    for a, b in alike:
-        assert MARKERS[PALETTE.index(a) % len(MARKERS)] != MARKERS[PALETTE.index(b) % len(MARKERS)]
-
-
-# --- ablations
+    assert all(MARKERS[i % len(MARKERS)] != MARKERS[j % len(MARKERS)] for i, j in alike)
 
 
 def test_each_variant_is_a_dot_on_its_side_of_the_base_in_the_given_order():
-    first, second = made = figure(*FIGURES["ablations"]).axes
+    first, second = made = drawn(*FIGURES["ablations"])
     assert [label.get_text() for label in first.get_yticklabels()] == VARIANTS
     assert first.get_ylim()[0] > first.get_ylim()[1]
     assert list(first.lines[0].get_xdata()) == [0.56] * 2 and list(second.lines[0].get_xdata()) == [49.1] * 2
@@ -186,30 +176,25 @@ def test_each_variant_is_a_dot_on_its_side_of_the_base_in_the_given_order():
         assert 0 < low < min(panel.values.values()) <= max(panel.values.values()) < high
 
 
-def test_a_base_without_a_value_is_no_line_but_said_and_so_is_a_panel_without_any():
+def test_a_base_or_a_panel_without_a_value_is_no_line_but_said():
     panel = Panel("STS", "r", {"less": 0.5}, {"full": "undefined", "more": "undefined"})
-    axes = figure(plots.draw_ablations, [panel], VARIANTS, "full").axes[0]
-    assert {line.get_label() for line in axes.lines} & {"the base", "the base has no value"} == {
-        "the base has no value"
-    }
+    labels = {line.get_label() for line in drawn(plots.draw_ablations, [panel], VARIANTS, "full")[0].lines}
+    assert "the base has no value" in labels and "the base" not in labels
     none = Panel("STS", "r", {}, dict.fromkeys(VARIANTS, "undefined"))
     assert texts(plots.draw_ablations, [none], VARIANTS, "full").count("undefined") == 3
 
 
-# --- training
-
-
 def test_an_axis_is_logarithmic_only_where_values_are_far_apart():
-    near = figure(plots.draw_training, [curve("a", terms=("words",))]).axes
+    near = drawn(plots.draw_training, [curve("a", terms=("words",))])
     assert [axes.get_yscale() for axes in near] == ["linear", "linear"]
-    far = figure(plots.draw_training, [curve("a"), curve("b", scale=2 * plots.LARGE_RANGE)]).axes
+    far = drawn(plots.draw_training, [curve("a"), curve("b", scale=2 * plots.LARGE_RANGE)])
     assert [axes.get_yscale() for axes in far] == ["log"] * 3 and far[0].get_xscale() == "log"
 
 
 def test_every_run_has_its_terms_over_rounds_and_empty_cells_are_gaps():
     runs = [curve("a"), curve("b", terms=("words", "relations"))]
     runs[1].terms["relations"][2] = None
-    top, first, second = figure(plots.draw_training, runs).axes
+    top, first, second = drawn(plots.draw_training, runs)
     assert [line.get_label() for line in top.lines] == ["a", "b"]
     assert [line.get_label() for line in first.lines] == ["words", "tags", "relations", "penalties"]
     found = {line.get_label(): list(line.get_xdata()) for line in second.lines}
@@ -217,20 +202,10 @@ def test_every_run_has_its_terms_over_rounds_and_empty_cells_are_gaps():
     assert first.lines[2].get_color() == second.lines[1].get_color()
 
 
-# --- results
-
-
-def points(axes, count):
-    return [line for line in axes.lines if len(line.get_xdata()) == count]
-
-
 def test_a_result_is_a_marker_on_its_interval_and_summaries_stand_below_a_line():
-    [axes] = figure(*FIGURES["results"]).axes
-    assert [label.get_text() for label in axes.get_yticklabels()][::2] == ["images", "tweets"]
-    markers = {(line.get_marker(), line.get_xdata()[0]) for line in points(axes, 1)} - {("None", 0.4)}
-    assert markers == {("o", 0.5), ("s", 0.55), ("s", 0.4), ("s", 0.475)}
-    legend = {line.get_label(): line.get_marker() for line in points(axes, 0) if line.get_marker() in "os"}
-    assert legend == {"word-vectors": "o", "bove": "s"}
+    [axes] = drawn(*FIGURES["results"])
+    looks = {(*line.get_xdata(), line.get_marker()) for line in axes.lines if line.get_marker() in "os"}
+    assert looks == {("o",), ("s",), (0.5, "o"), (0.55, "s"), (0.4, "s"), (0.475, "s")}
     spans = {tuple(x for x, _ in part.get_segments()[0]) for part in axes.collections}
     assert spans == {(0.45, 0.56), (0.5, 0.6), (0.47, 0.52), (0.45, 0.5)}
     [divide] = [line for line in axes.lines if line.get_linestyle() == ":"]
@@ -240,14 +215,11 @@ def test_a_result_is_a_marker_on_its_interval_and_summaries_stand_below_a_line()
 
 def test_a_difference_that_is_not_sure_is_a_hollow_marker_and_0_is_a_line():
     rows = {"a": {"b - c": Value(0.1, 0.05, 0.2)}, "m": {"b - c": Value(-0.1, -0.2, 0.1, False)}}
-    [axes] = figure(draw_results, [("STS", rows)], ["b - c"], "difference", True).axes
-    fills = {line.get_xdata()[0]: line.get_markerfacecolor() for line in points(axes, 1)}
+    [axes] = drawn(draw_results, [("STS", rows)], ["b - c"], "difference", True)
+    fills = {x: line.get_markerfacecolor() for line in axes.lines for x in line.get_xdata() if x}
     assert fills[-0.1] == "white" != fills[0.1]
     assert [0, 0] in [list(line.get_xdata()) for line in axes.lines]
     assert "no data set of this task" in texts(draw_results, [], [], "r")
-
-
-# --- scores
 
 
 @pytest.mark.parametrize(
@@ -274,19 +246,16 @@ def test_labels_come_from_entailment_to_contradiction_and_others_after_them():
 
 
 def test_quartiles_and_median_are_drawn_and_constant_scores_too():
-    drawn = {"bove": {"0 to 1": np.arange(5.0), "1 to 2": np.full(3, 2.0)}}
-    [axes] = figure(plots.draw_distributions, drawn, "similarity").axes
+    groups = {"bove": {"0 to 1": np.arange(5.0), "1 to 2": np.full(3, 2.0)}}
+    [axes] = drawn(plots.draw_distributions, groups, "similarity")
     assert [list(line.get_ydata()) for line in axes.lines] == [[2], [2]]
     violin, *quartiles = axes.collections
     assert [[y for _, y in bar.get_segments()[0]] for bar in quartiles] == [[1, 3], [2, 2]]
     assert "no pair has gold" in texts(plots.draw_distributions, {"bove": {}}, "similarity")
 
 
-# --- iterations, relations
-
-
 def test_the_map_of_iterations_counts_every_sentence_and_marks_those_that_still_move():
-    axes = figure(plots.draw_iterations, {"STS": ITERATIONS}, 10).axes[0]
+    axes = drawn(plots.draw_iterations, {"STS": ITERATIONS}, 10)[0]
     assert np.nansum(axes.collections[0].get_array()) == len(TOKENS)
     lines = {line.get_label(): line for line in axes.lines}
     means = lines["mean of a length"]
@@ -298,13 +267,10 @@ def test_the_map_of_iterations_counts_every_sentence_and_marks_those_that_still_
 
 
 def test_relations_share_a_logarithmic_axis_and_zero_ones_are_named():
-    axes = figure(plots.draw_spectra, {**SPECTRA, "none": np.zeros(20)}).axes
+    axes = drawn(plots.draw_spectra, {**SPECTRA, "none": np.zeros(20)})
     assert {panel.get_yscale() for panel in axes[:9]} == {"log"}
     assert [text.get_text() for text in axes[8].texts] == ["all are 0"]
     assert "all are 0" in texts(plots.draw_spectra, {"none": np.zeros(20)})
-
-
-# --- tokens
 
 
 def test_directions_in_a_plane_keep_their_distances():
@@ -328,15 +294,14 @@ def test_bags_with_few_vectors_or_none_are_drawn(sizes):
 def test_a_word_in_one_place_is_written_once_and_in_black():
     same = np.eye(3)
     cloud = Cloud("bove", (("cat", "sat", "$1"), ("cat", "sat", "mat")), (same, same))
-    made = figure(draw_tokens, [("p", [cloud])])
-    words = {text.get_text(): text.get_color() for text in made.axes[0].texts if text.get_text()}
+    [axes] = drawn(draw_tokens, [("p", [cloud])])
+    words = {text.get_text(): text.get_color() for text in axes.texts if text.get_text()}
     assert set(words) == {"cat", "sat", r"\$1", "mat"}
     assert words["cat"] == words["sat"] == "#000000" != words["mat"] != words[r"\$1"]
 
 
 def test_words_avoid_each_other_where_there_is_room():
-    made = figure(*FIGURES["tokens"])
-    for axes in made.axes:
+    for axes in drawn(*FIGURES["tokens"]):
         boxes = [text.get_window_extent() for text in axes.texts if text.get_text()]
         assert len(boxes) == 15
         assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
