@@ -237,7 +237,6 @@ def test_bags_that_are_all_empty_are_an_index_too(files, by, tmp_path):
     ("words", "said"),
     [
         ("search --bags {b}", "give queries as text, or"),
-        ("search --bags {b} x --query-bags q", "give queries as text, or"),
         ("search --bags {b} x", "give --run"),
         ("search --bags {b} --query-bags {q} --top 0", "--top 0: must be at least 1"),
         ("search --bags {b} --query-bags {other}", "of model other, but"),
@@ -246,7 +245,6 @@ def test_bags_that_are_all_empty_are_an_index_too(files, by, tmp_path):
         ("search --query-bags {q} --bags {b} --candidates 5", "--candidates is for --index alone"),
         ("search --query-bags {q} --index {b} --candidates 0", "--candidates 0: must be at least 1"),
         ("index --bags {b} --output {i} --links 1", "--links 1: must be at least 2"),
-        ("index --bags {b} --output {i} --breadth 0", "--breadth 0: must be at least 1"),
     ],
 )
 def test_what_cannot_be_searched_is_one_line(folder, tmp_path, refused, words, said):

@@ -1,5 +1,7 @@
 """Both solvers of inference against the oracle and against each other."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import reference
@@ -28,19 +30,18 @@ class Solvers:
         self.fast = FixedPoint(self.P, self.P.T @ self.P, factors, *weights, lambda: self.kernel)
 
     def averaged(self, corpus, iterations, tolerance):
-        stop = {"iterations": iterations, "tolerance": tolerance}
-        return self._all(lambda batch: infer_averaged(self.kernel, batch, **stop), corpus)
+        return self._all(partial(infer_averaged, self.kernel), corpus, iterations, tolerance)
 
     def fixed_point(self, corpus, iterations, tolerance):
-        stop = {"iterations": iterations, "tolerance": tolerance}
-        return self._all(lambda batch: self.fast.infer(batch, **stop), corpus)
+        return self._all(self.fast.infer, corpus, iterations, tolerance)
 
     def check_fixed(self, dense, E, corpus, rtol, atol):
         for graph, e in zip(dense, split(E, corpus), strict=True):
             step = reference.e_step(graph, self.P, self.R, e, *self.weights)
             np.testing.assert_allclose(step, e, rtol=rtol, atol=atol)
 
-    def _all(self, infer, corpus):
+    def _all(self, infer, corpus, iterations, tolerance):
+        infer = partial(infer, iterations=iterations, tolerance=tolerance)
         E = np.zeros((corpus.n_tokens, 5))
         used, change = np.zeros(corpus.n_graphs, int), np.zeros(corpus.n_graphs)
         with Workers(2) as workers:
@@ -67,8 +68,7 @@ def test_both_solvers_reach_the_same_bags_where_both_converge(seed, lengths):
     corpus, dense = make_corpus(rng, lengths)
     solvers = Solvers(rng, 0.5, 8.0)
     (a, _, moved), (f, _, change) = (
-        solvers.averaged(corpus, 500, 1e-10),
-        solvers.fixed_point(corpus, 500, 1e-10),
+        solve(corpus, 500, 1e-10) for solve in (solvers.averaged, solvers.fixed_point)
     )
     assert max(moved.max(), change.max()) < 1e-10
     np.testing.assert_allclose(f, a, rtol=1e-6, atol=1e-8)

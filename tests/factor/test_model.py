@@ -27,11 +27,8 @@ def test_a_saved_model_comes_back_and_saves_to_the_same_bytes(tmp_path, energy):
     model = made() if energy is None else made().compress(energy)
     model.save(tmp_path / "m")
     back = Model.load(tmp_path / "m")
-    assert (
-        back.hash == model.hash
-        and back.groups == model.groups
-        and back.relation_names == model.relation_names
-    )
+    for name in ("hash", "groups", "relation_names"):
+        assert getattr(back, name) == getattr(model, name)
     np.testing.assert_array_equal(back.dense_relations(), model.dense_relations())
     np.testing.assert_array_equal(back.frozen, model.frozen)
     back.save(tmp_path / "n")
@@ -41,13 +38,8 @@ def test_a_saved_model_comes_back_and_saves_to_the_same_bytes(tmp_path, energy):
 def test_the_hash_tells_models_apart():
     other = made().properties.copy()
     other[0, 0] += 1
-    hashes = {
-        made().hash,
-        made(properties=other).hash,
-        made(hyperparameters={"alpha": 2.0, "lambda_E": 0.1}).hash,
-        made(vocabulary_hash="cd" * 32).hash,
-        made().compress(0.9).hash,
-    }
+    changes = {"properties": other}, {"hyperparameters": {"alpha": 2.0}}, {"vocabulary_hash": "cd" * 32}
+    hashes = {made().hash, made().compress(0.9).hash, *(made(**change).hash for change in changes)}
     assert len(hashes) == 5 and made().hash == made().hash
 
 
@@ -88,17 +80,10 @@ def test_factors_have_the_singular_values_of_their_product():
         np.testing.assert_allclose(of_dense[len(of_factors) :], 0, atol=1e-12)
 
 
-def test_no_relations_have_no_values():
+def test_the_effective_rank_of_equal_values_is_their_number_whatever_their_size():
     assert singular_values(LowRank(np.zeros((3, 0)), np.zeros((3, 0)), np.zeros(0, np.int64))) == []
-
-
-@pytest.mark.parametrize("q", [1, 3, 10])
-def test_the_effective_rank_of_equal_values_is_their_number_whatever_their_size(q):
-    values = np.concatenate([np.full(q, 1e-7), np.zeros(4)])
-    assert effective_rank(values) == pytest.approx(q)
-
-
-def test_the_effective_rank_lies_between_one_and_the_rank_and_is_zero_for_zero():
+    for q in (1, 3, 10):
+        assert effective_rank(np.array([1e-7] * q + [0] * 4)) == pytest.approx(q)
     assert 1 < effective_rank(np.array([1.0, 0.1, 0.01])) < 2
     assert effective_rank(np.zeros(3)) == effective_rank(np.zeros(0)) == 0
 
