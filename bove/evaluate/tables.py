@@ -358,11 +358,8 @@ _CAPTIONS = {
 class Findings:
     """What the tables of a run are made of.
 
-    Attributes:
-        results, differences: of all tasks, metrics and data sets; `named`, and p-values adjusted.
-        bootstrap: behind intervals and p-values.
-        notes: what else is below a task's first table, or below a metric's, by its name.
-        origin: sentences on versions and models.
+    Results are `named`, p-values adjusted; notes are for a task's first table, or for a metric's, by its
+    name; origin is on versions and models.
     """
 
     results: "DataFrame"
@@ -399,16 +396,14 @@ def task_tables(task: str, findings: Findings) -> list[Table]:
 
 def _metric_table(task: str, metric: str, results, differences, findings: Findings) -> Table:
     systems, is_main = list(results.system.unique()), metric == METRICS[task]
-    published = _published(results) if is_main else {}
-    marks = _marks(_references(results), differences[differences.p_adjusted < findings.bootstrap.level])
+    sure = differences[differences.p_adjusted < findings.bootstrap.level]
+    cells, published = _cells(metric, results, sure), _published(results) if is_main else {}
     rows = []
-    for key, of_row in results.groupby(["dataset", "subset"], sort=False):
-        found = {row.system: row for row in of_row.itertuples()}
-        cells = _value_cells(metric, found, systems, marks)
-        if published:
-            figures = published.get(key, [None] * len(paper.SYSTEMS))
-            cells += [Cell(ABSENT if x is None else printed(metric, x)) for x in figures]
-        rows.append(_row(next(iter(found.values())), cells))
+    for row in results.drop_duplicates(["dataset", "subset"]).itertuples():
+        of_row = [cells.get((row.dataset, row.subset, system), Cell(ABSENT)) for system in systems]
+        figures = published.get((row.dataset, row.subset), [np.nan] * len(paper.SYSTEMS))
+        of_row += [Cell(ABSENT if np.isnan(x) else printed(metric, x)) for x in figures if published]
+        rows.append(_row(row, of_row))
     notes = [*_row_notes(results), *findings.notes.get(task, ())] if is_main else []
     return Table(
         f"{FILES[task]}-{metric}",
@@ -418,6 +413,20 @@ def _metric_table(task: str, metric: str, results, differences, findings: Findin
         _caption(metric, results, findings, bool(published)),
         [*notes, *findings.notes.get(metric, ()), *_undefined_notes(results, "value", findings)],
     )
+
+
+def _cells(metric: str, results: "DataFrame", sure: "DataFrame") -> dict[tuple[str, str, str], Cell]:
+    """By data set, subset and system; the best printed value is bold where there is another to beat."""
+    cells, marks = {}, _marks(_references(results), sure)
+    for place, rows in results.groupby(["dataset", "subset"], sort=False):
+        texts = {row.system: printed(metric, row.value) for row in rows.dropna(subset="value").itertuples()}
+        best = max(texts.values(), key=amount, default=None) if metric != "length-correlation" else None
+        for row in rows.itertuples():
+            key = (*place, row.system)
+            text = texts.get(row.system) or undefined(metric, row.n_scored, row.subset)
+            bold, interval = len(texts) > 1 and text == best, _interval(row, row.value)
+            cells[key] = Cell(text, bold, marks[key], interval, entered_note(row).strip())
+    return cells
 
 
 def _differences_table(task: str, metric: str, results, differences, findings: Findings) -> Table:
@@ -431,11 +440,8 @@ def _differences_table(task: str, metric: str, results, differences, findings: F
     shown = shown.assign(name=shown.dataset.map(dict(zip(results.dataset, results.name, strict=True))))
     rows = []
     for d in shown.itertuples():
-        interval = "" if np.isnan(d.difference) else _interval(d)
-        cells = [
-            Cell(signed(metric, d.difference), interval=interval),
-            *(Cell(_p(p)) for p in (d.p_value, d.p_adjusted)),
-        ]
+        cells = [Cell(signed(metric, d.difference), interval=_interval(d, d.difference))]
+        cells += [Cell(_p(p)) for p in (d.p_value, d.p_adjusted)]
         rows.append(_row(of_row[d.dataset, d.subset], cells, (d.system, d.against)))
     unit = "percentage points" if metric in _PERCENT else "Pearson's correlation"
     least = 2 / (findings.bootstrap.resamples + 1)
@@ -460,22 +466,6 @@ def _pairs(row: NamedTuple) -> str:
     return f"{row.n_scored} of {row.n_pairs}" if row.n_scored < row.n_pairs else str(row.n_pairs)
 
 
-def _value_cells(metric: str, found: Mapping[str, NamedTuple], systems, marks: Mapping) -> list[Cell]:
-    """A cell for each system; the best printed value is bold where there is another to beat."""
-    texts = {name: printed(metric, row.value) for name, row in found.items() if not np.isnan(row.value)}
-    best = max(texts.values(), key=amount, default=None) if metric != "length-correlation" else None
-    cells = []
-    for system in systems:
-        if system not in found:
-            cells.append(Cell(ABSENT))
-            continue
-        row, text = found[system], texts.get(system)
-        cell = Cell(text or undefined(metric, row.n_scored, row.subset), len(texts) > 1 and text == best)
-        marked, interval = marks[row.dataset, row.subset, system], _interval(row) if text else ""
-        cells.append(cell._replace(marks=marked, interval=interval, note=entered_note(row).strip()))
-    return cells
-
-
 def _references(results: "DataFrame") -> list[str]:
     """The systems that marks stand for: those of REFERENCES, or else the first."""
     systems = list(results.system.unique())
@@ -496,9 +486,9 @@ def _marks(held: Sequence[str], sure: "DataFrame") -> Mapping[tuple[str, str, st
     return marks
 
 
-def _interval(row: NamedTuple) -> str:
+def _interval(row: NamedTuple, value: float) -> str:
     if np.isnan(row.low):
-        return "[no interval]"
+        return "" if np.isnan(value) else "[no interval]"
     return "[{}, {}]".format(*(printed(row.metric, end).removesuffix("%") for end in (row.low, row.high)))
 
 
