@@ -81,9 +81,8 @@ def test_all_metrics_have_intervals_and_differences(tmp_path):
     rows = rows_of(tmp_path / "out" / "scores.csv")
     metrics = {task: {row["metric"] for row in rows if row["task"] == task} for task in MEASURES}
     assert metrics == {task: set(names) for task, names in MEASURES.items()}
-    found = [
-        row for scores in (SNLI, STS) for row in evidence(scores, Bootstrap(100, 0.9, 4))[0].itertuples()
-    ]
+    frames = [evidence(scores, Bootstrap(100, 0.9, 4))[0] for scores in (SNLI, STS)]
+    found = [row for frame in frames for row in frame.itertuples()]
     assert [(row["low"], row["high"]) for row in rows] == [(repr(r.low), repr(r.high)) for r in found]
     differences = rows_of(tmp_path / "out" / "differences.csv")
     assert [(d["system"], d["against"]) for d in differences] == [("bove", "words")] * (3 + 2 * 5)
@@ -131,11 +130,7 @@ def test_undefined_values_few_resamples_and_mixed_models_are_warned_of(tmp_path,
     ("all_scores", "options", "message"),
     [
         ([STS, SNLI, STS], [], "scores-0.parquet already; give one file for each data set"),
-        (
-            [STS, dataclasses.replace(STS, pairs_sha256="x")],
-            [],
-            "0.parquet already, and has other pairs there",
-        ),
+        ([STS, dataclasses.replace(STS, pairs_sha256="x")], [], "already, and has other pairs there"),
         ([STS], ["--resamples", "0"], "--resamples 0: must be at least 1"),
         ([STS], ["--resamples", "1000001"], "--resamples 1000001: must be at least 1 and at most 1000000"),
         ([STS], ["--threads", "0"], "--threads 0: must be at least 1"),
@@ -183,9 +178,8 @@ def seeds(folder, *arguments):
 
 
 def test_ablations_hold_all_variants_and_the_table_is_printed(tmp_path, capsys):
-    arguments = [
-        word for seed, name in enumerate(("less", "full", "more")) for word in variant(tmp_path, name, seed)
-    ]
+    names = ("less", "full", "more")
+    arguments = [word for seed, name in enumerate(names) for word in variant(tmp_path, name, seed)]
     assert ablations(tmp_path, *arguments, "--base", "full", "--development", "sts") == 0
     files = read(tmp_path)
     assert list(files) == [f"ablations.{kind}" for kind in ("csv", "md", "png", "svg")]
@@ -224,16 +218,8 @@ def test_undefined_values_of_variants_are_warned_of(tmp_path, capsys):
     [
         ({}, ["--base", "ful"], "--base ful: no such variant; --scores names full, less"),
         ({}, ["--base", "full", "--development", "sick"], "--development sick: no such data set; the scores"),
-        (
-            {"pairs_sha256": "new"},
-            ["--base", "full"],
-            "less-0.parquet: data set 'sts' has other pairs than in",
-        ),
-        (
-            {},
-            ["--base", "full", "--system", "bov"],
-            "full-0.parquet: has no scores by 'bov', only by words, bove",
-        ),
+        ({"pairs_sha256": "new"}, ["--base", "full"], "less-0.parquet: data set 'sts' has other pairs"),
+        ({}, ["--base", "full", "--system", "bov"], "full-0.parquet: has no scores by 'bov', only by words,"),
         ({"dataset": "snli"}, ["--base", "full"], "less-1.parquet: data set 'snli' is in"),
         ({"dataset": "sick"}, ["--base", "full"], "--scores full: has no scores of data set 'sick', which"),
         ({}, ["--base", "full", "--scores", "x"], "--scores x: not a name with files"),

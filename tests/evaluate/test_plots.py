@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from made_scores import scores_of
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.text import Text
@@ -16,7 +17,6 @@ from bove.evaluate import plots
 from bove.evaluate.comparisons import Panel
 from bove.evaluate.plot_tokens import Cloud, draw_tokens, projected
 from bove.evaluate.plots import MARKERS, PALETTE, Value, draw_results, figure_files, plot_style
-from bove.evaluate.results import Scores
 from bove.evaluate.training_log import Curve
 
 PANELS = [
@@ -37,16 +37,6 @@ def curve(name, *, scale=1.0, rounds=6, terms=("words", "tags", "relations", "pe
     total = [scale * (100 + 900 / r) for r in range(1, rounds + 1)]
     parts = {term: [x / (10**k * 4) for x in total] for k, term in enumerate(terms)}
     return Curve(name, range(1, rounds + 1), [0.5 * r * scale for r in range(1, rounds + 1)], total, parts)
-
-
-def scores(gold, values, task="similarity"):
-    n = len(gold)
-    return Scores(
-        dataset="sts", label="STS", task=task, ids=tuple(f"a-{i:05d}" for i in range(n)), subsets=("a",) * n,
-        gold=tuple(gold), scored=np.array([g is not None for g in gold]),
-        values={"bove": np.array(values, np.float64)}, empty={"bove": np.zeros(n, bool)},
-        lengths=np.ones((n, 2), np.int64), pairs_sha256="", model_hashes={"bove": ""},
-    )  # fmt: skip
 
 
 RNG = np.random.default_rng(1)
@@ -232,7 +222,7 @@ def test_a_difference_that_is_not_sure_is_a_hollow_marker_and_0_is_a_line():
     ],
 )
 def test_scores_are_grouped_by_ranges_of_gold_that_hold_both_ends(gold, names, sizes):
-    found = plots.by_gold(scores(gold, range(len(gold))))["bove"]
+    found = plots.by_gold(scores_of("similarity", "a" * len(gold), gold, {"bove": range(len(gold))}))["bove"]
     assert list(found) == names
     assert sizes is None or [len(group) for group in found.values()] == sizes
     kept = [i for i, g in enumerate(gold) if g is not None]
@@ -240,7 +230,8 @@ def test_scores_are_grouped_by_ranges_of_gold_that_hold_both_ends(gold, names, s
 
 
 def test_labels_come_from_entailment_to_contradiction_and_others_after_them():
-    found = plots.by_gold(scores(["odd", "contradiction", "entailment", None], [1, 2, 3, 4], "entailment"))
+    labels = ["odd", "contradiction", "entailment", None]
+    found = plots.by_gold(scores_of("entailment", "aaaa", labels, {"bove": [1, 2, 3, 4]}))
     groups = [(name, group.tolist()) for name, group in found["bove"].items()]
     assert groups == [("entailment", [3]), ("contradiction", [2]), ("odd", [1])]
 
