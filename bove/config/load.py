@@ -7,7 +7,6 @@ Unquoted YAML stays text until the schema gives its type: `run: 010` and `run: n
 are numbers. Where the schema leaves the type open, a number is what Python would write in the same way.
 """
 
-import math
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -233,7 +232,7 @@ def fill(value: Any, schema: dict, where: str) -> Any:
         value = _coerce(value, kind)
     if isinstance(value, Plain):
         value = str(value) if kinds else _guess(value)
-    if isinstance(value, float) and not math.isfinite(value):
+    if isinstance(value, float) and finite(value) is None:
         raise BoveError(f"configuration: {where}: {value} is not a finite number")
     return value
 
