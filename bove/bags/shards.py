@@ -59,7 +59,6 @@ def in_order(
     """The shards of a whole by their numbers, and what all of them say alike.
 
     Args:
-        paths: all of them, in any order.
         entries: what each says of itself, under SHARD which one it is.
         again: what to do about shards that differ, such as "parse all shards alike".
 
@@ -82,8 +81,7 @@ def in_order(
     total = int(common.pop(_TOTAL))
     if len(shards) < total:
         missing = list(islice((str(n) for n in range(1, total + 1) if n not in shards), _NAMED))
-        others = total - len(shards) - len(missing)
-        more = f" and {others} others" if others else ""
+        more = f" and {others} others" if (others := total - len(shards) - len(missing)) else ""
         raise BoveError(f"of {total} shards, {', '.join(missing)}{more} not given; give all of them")
     return [path for _, path in sorted(shards.items())], common
 
@@ -119,10 +117,11 @@ class ShardCounts:
             sentences: for AUTO, how many of them a shard should have at most.
             files: the pairs' files; what is not there yet does not count.
         """
-        kept = self._kept.get(target)
+        kept, folder = self._kept.get(target), self._run / target
+        begun = (self._run / f"{target}.{ending}").exists() or any(folder.glob("*-of-*"))
         if setting != AUTO:
             number = setting
-        elif self._begun(target, ending) or (kept and not self._choosing):
+        elif begun or (kept and not self._choosing):
             number = kept or 1
         else:
             # two sentences a line, of which equal ones are computed once
@@ -136,9 +135,6 @@ class ShardCounts:
         if numbers != self._kept:
             with atomic_write(self._file) as stream:
                 stream.write(json.dumps(numbers, indent=0, sort_keys=True) + "\n")
-
-    def _begun(self, target: str, ending: str) -> bool:
-        return (self._run / f"{target}.{ending}").exists() or any((self._run / target).glob("*-of-*"))
 
 
 def _read(path: Path) -> dict[str, int]:
@@ -194,16 +190,10 @@ class Layout:
         return BagWriter(path, self.ids, self.lengths, self.index, rank, system, model_hash)
 
 
-class ShardWriter:
-    """Context manager that fills a shard, as `BagWriter` fills the whole.
+class ShardWriter(BagWriter):
+    """Fills shard (number from 1, how many) with the batches of bags of its plan.
 
-    Args:
-        path: where the file goes.
-        layout: of all bags.
-        shard: its number from 1, and how many there are.
-        plan: its batches of bags.
-        rank, system, model_hash: as of the whole.
-        settings: what all shards of a whole have in common.
+    All shards of a whole have the layout, rank, system, hash of the model and settings in common.
     """
 
     def __init__(
@@ -221,31 +211,18 @@ class ShardWriter:
         more = {**settings, _INPUTS: layout.inputs, SHARD: f"{shard[0]}/{shard[1]}"}
         names = [layout.ids[s] for s in layout.first[self._own]]
         index, lengths = np.arange(len(self._own)), layout.lengths[self._own]
-        self._writer = BagWriter(path, names, lengths, index, rank, system, model_hash, more)
-
-    def __enter__(self) -> "ShardWriter":
-        self._writer.__enter__()
-        return self
-
-    def __exit__(self, *error) -> bool | None:
-        return self._writer.__exit__(*error)
+        super().__init__(path, names, lengths, index, rank, system, model_hash, more)
 
     def put_many(self, bags: np.ndarray, vectors: np.ndarray) -> None:
         """Fill k bags of the plan: bags [k] as the whole numbers them, vectors [m, r] in that order."""
-        self._writer.put_many(np.searchsorted(self._own, bags), vectors)
+        super().put_many(np.searchsorted(self._own, bags), vectors)
 
 
 def gather(paths: Sequence[str | Path], layout: Layout, output: str | Path) -> None:
-    """Write the bags of all shards as inference at once writes them, to the byte.
-
-    Args:
-        paths: all shards, in any order.
-        layout: of the graphs from which every shard was inferred.
-        output: the file of bags.
+    """Write the bags of all shards, in any order, as inference at once writes them, to the byte.
 
     Raises:
-        BoveError: a file that is not a shard, shards of other graphs or of different makes, one that is
-            missing or given twice, or bags that no shard has, or two have.
+        BoveError: a file that is not a shard of these graphs, or shards that are no whole.
     """
     opened = {path: Bags.open(path) for path in paths}
     for path, bags in opened.items():
@@ -263,8 +240,7 @@ def gather(paths: Sequence[str | Path], layout: Layout, output: str | Path) -> N
                 if b is None or len(vectors) != layout.lengths[b]:
                     raise BoveError(f"{path}: its bag of '{name}' is not its own; infer it again")
                 writer.put(b, vectors)
-        lost = [name for name, b in missing.items() if layout.lengths[b]]
-        if lost:
+        if lost := [name for name, b in missing.items() if layout.lengths[b]]:
             raise BoveError(
                 f"no shard has the bag of sentence '{lost[0]}', nor of {len(lost) - 1} more; infer all again"
             )
@@ -273,13 +249,10 @@ def gather(paths: Sequence[str | Path], layout: Layout, output: str | Path) -> N
 def gather_reports(
     paths: Sequence[str | Path], layout: Layout, tokens: np.ndarray, output: str | Path
 ) -> None:
-    """Write the report on all sentences, from those of all shards.
+    """Write the report on all sentences, from those of all shards, each on the sentences of its own bags.
 
     Args:
-        paths: reports of all shards, each on the sentences of its own bags.
-        layout: of the graphs.
         tokens: [S] of each graph; one without any is in no shard.
-        output: the report.
 
     Raises:
         BoveError: a file that is not a report, or a sentence that none of them has.

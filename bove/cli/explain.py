@@ -4,7 +4,6 @@ import argparse
 import json
 import logging
 import os
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -55,11 +54,8 @@ def _sentences(args, embedder: Embedder, texts: list[str], names: list[str]) -> 
     return sentences
 
 
-def _print(content: dict | str) -> None:
-    """Print text, or a dictionary as JSON."""
-    if not isinstance(content, str):
-        content = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
-    sys.stdout.write(content)
+def _print_json(content: dict) -> None:
+    print(json.dumps(content, ensure_ascii=False, indent=1))
 
 
 # --- bove explain
@@ -91,17 +87,13 @@ def run_explain(args: argparse.Namespace) -> None:
             stream.write(explain.as_html(explanation))
         log.info("wrote %s", args.html)
     if args.json:
-        _print(explain.as_json(explanation) | {"model_hash": embedder.model.hash})
+        _print_json(explain.as_json(explanation) | {"model_hash": embedder.model.hash})
     else:
-        _print(explain.as_text(explanation))
+        print(explain.as_text(explanation), end="")
 
 
 def _explained(embedder: Embedder, sentences: list[Sentence], texts: list[str]) -> explain.Explanation:
-    """Align two sentences under every system of the embedder.
-
-    Args:
-        sentences: both trees. texts: what is shown as their text.
-    """
+    """Align two sentences, shown as these texts, under every system of the embedder."""
     alignments, bags = {}, {}
     for system in embedder.systems:
         first, second = bags[system] = embedder.bags(sentences, system)
@@ -163,9 +155,9 @@ def run_neighbours(args: argparse.Namespace) -> None:
         distinct = len(np.unique(tokens.sentences))
         searched = f"{len(tokens.vectors):,} tokens of {distinct:,} different training sentences"
     if args.json:
-        _print({"format": "bove-neighbours", "places": [neighbours.as_json(one) for one in found]})
+        _print_json({"format": "bove-neighbours", "places": [neighbours.as_json(one) for one in found]})
     else:
-        _print("\n\n".join(neighbours.as_text(one, searched) for one in found))
+        print("\n\n".join(neighbours.as_text(one, searched) for one in found), end="")
 
 
 def _training(args, run: Run | None, corpus: GraphCorpus) -> list[Sentence]:
@@ -210,10 +202,12 @@ def _find(args, embedder: Embedder, sentence, places, tokens, training) -> list[
     return found
 
 
-def _word_cosine(lookup, form: str, other: str) -> float | None:
-    if lookup is None or lookup.row(form) < 0 or lookup.row(other) < 0:
+def _word_cosine(lookup, *forms: str) -> float | None:
+    """The cosine of two words' own vectors; None where one has none."""
+    rows = [lookup.row(form) for form in forms] if lookup else [-1]
+    if min(rows) < 0:
         return None
-    first, second = unit_rows(lookup.vectors.rows([lookup.row(form), lookup.row(other)]))
+    first, second = unit_rows(lookup.vectors.rows(rows))
     return float(np.clip(first @ second, -1, 1))
 
 
@@ -257,10 +251,7 @@ def training_tokens(
 ) -> Iterator[TrainingTokens]:
     """The `bove` vectors of a treebank's tokens: from the file `cache` if it has them, else inferred.
 
-    Args:
-        corpus: the treebank's graphs. graphs: their file.
-        cache: where the vectors are kept; None keeps them nowhere.
-        limit: take only so many sentences, from the first; what is inferred is then not kept.
+    With a limit only so many sentences are taken, from the first; what is inferred is then not kept.
 
     Raises:
         BoveError: graphs of another vocabulary, or a damaged file.

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
+from functools import partial
 from importlib.metadata import version
 from itertools import tee
 from pathlib import Path
@@ -49,16 +50,7 @@ def register_train_tagger(parser: argparse.ArgumentParser) -> None:
     add("--report", required=True, metavar="FILE.json", help="accuracy, counts, options, versions")
 
 
-def register_train_parser(parser: argparse.ArgumentParser) -> None:
-    register_train_tagger(parser)
-
-
-def run_train_tagger(args: argparse.Namespace) -> None:
-    train_kind("tagger", args)
-
-
-def run_train_parser(args: argparse.Namespace) -> None:
-    train_kind("parser", args)
+register_train_parser = register_train_tagger
 
 
 def train_kind(kind: str, args: argparse.Namespace) -> None:
@@ -89,6 +81,9 @@ def train_kind(kind: str, args: argparse.Namespace) -> None:
         "versions": _versions(),
     }
     write_json(args.report, content)
+
+
+run_train_tagger, run_train_parser = partial(train_kind, "tagger"), partial(train_kind, "parser")
 
 
 def _versions() -> dict[str, str]:
@@ -155,19 +150,15 @@ def _evaluate(parser, path, sentences, trees) -> tuple:
             if stream:
                 write_conllu(stream, tree, " ".join(tree.forms), comments)
                 comments = []
-        _check(path, counts)
+        if not counts["used"]:
+            faults = ", ".join(f"{n} {kind}" for kind, n in counts.items() if kind not in ("read", "used"))
+            raise BoveError(
+                f"{path}: none of its {counts['read']} sentences has a gold tree to compare with "
+                f"({faults or 'it is empty'}); give a treebank"
+            )
+        if counts["used"] < FEW:
+            log.warning("only %d sentences: take the accuracy as rough", counts["used"])
     return accuracy, counts
-
-
-def _check(path, counts) -> None:
-    if not counts["used"]:
-        faults = ", ".join(f"{n} {kind}" for kind, n in counts.items() if kind not in ("read", "used"))
-        raise BoveError(
-            f"{path}: none of its {counts['read']} sentences has a gold tree to compare with "
-            f"({faults or 'it is empty'}); give a treebank"
-        )
-    if counts["used"] < FEW:
-        log.warning("only %d sentences: take the accuracy as rough", counts["used"])
 
 
 def _report(content, rate) -> None:
@@ -205,13 +196,10 @@ def write_shard(
     trees: Iterable[Sentence],
     provenance: Sequence[str],
 ) -> None:
-    """Write the trees of a shard.
+    """Write the trees of shard (number from 1, how many), one for each item of its slice.
 
     Args:
-        path: gzip file to write.
         items: (id, text) of all distinct texts, from `parsing.distinct`.
-        shard: its number from 1, and how many there are.
-        trees: one for each item of the shard's slice, in order.
         provenance: comments `key = value` that all shards of a whole have in common.
     """
     comments = [*provenance, f"{_INPUTS} = {_inputs_hash(items)}", f"{SHARD} = {shard[0]}/{shard[1]}"]
@@ -224,15 +212,11 @@ def write_shard(
 def gather(
     paths: Sequence[str | Path], ids: Sequence[str], texts: Sequence[str]
 ) -> tuple[list[str], Iterator[Sentence]]:
-    """The provenance that all shards have in common, and one tree a text, in order.
-
-    Args:
-        paths: all shards, in any order.
-        ids, texts: of the sentences, as they were given to each shard.
+    """The provenance that all shards (in any order) have in common, and one tree per text, in order.
 
     Raises:
-        BoveError: a file that is not a shard, shards of other sentences or of different makes, one that is
-            missing or given twice, or (while the trees are read) one without the trees it should have.
+        BoveError: a file that is not a shard of these sentences, shards that are no whole, or (while the
+            trees are read) one without the trees it should have.
     """
     items = parsing.distinct(ids, texts)
     inputs, headers = _inputs_hash(items), []
@@ -379,9 +363,7 @@ def _plain(text: str) -> str:
 def write_trees(path, ids, texts, trees, comments) -> None:
     """Write one tree for each id, in order; the comments come before the first."""
     with gzip_text(path) as stream:
-        for name, text, tree in zip(ids, texts, trees, strict=True):
-            if tree.id != name:
-                raise AssertionError(f"tree {tree.id} in the place of {name}")
+        for text, tree in zip(texts, trees, strict=True):
             write_conllu(stream, tree, _plain(text), comments)
             comments = ()
     log.info("%d trees for %d scored pairs: %s", len(ids), len(ids) // 2, path)

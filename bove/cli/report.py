@@ -7,19 +7,19 @@ import logging
 import platform
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
 
-from bove import artefacts
 from bove._version import __version__
 from bove.cli.common import named_values, write_files
 from bove.errors import BoveError
 from bove.evaluate.metrics import in_order
 from bove.evaluate.tables import ABSENT, escape, markdown_table
 from bove.evaluate.training_log import read_run, training_table, write_csv
-from bove.factor.model import FORMAT as MODEL
+from bove.factor.model import Model
 from bove.files import read_lines, sha256, write_json
 from bove.text.conll import read_sentences
 from bove.text.graphs import load_graphs
@@ -58,12 +58,15 @@ def register_provenance(parser: argparse.ArgumentParser) -> None:
 
 def run_provenance(args: argparse.Namespace) -> None:
     """Write the record; the same arguments and files give the same bytes."""
+    import yaml
 
     def read(option: str, reader: Callable[[str], object]) -> dict:
         flag = f"--{option.replace('_', '-')}"
         return {name: reader(value) for name, value in named_values(flag, getattr(args, option)).items()}
 
-    config = _configuration(args.config)
+    config = yaml.safe_load("\n".join(line for _, line in read_lines(args.config)))
+    if not isinstance(config, dict) or not {"run", "seed", "seeds"} <= config.keys():
+        raise BoveError(f"{args.config}: no resolved configuration; give the run's own config.yaml")
     record = {
         "format": FORMAT,
         "version": VERSION,
@@ -85,26 +88,12 @@ def run_provenance(args: argparse.Namespace) -> None:
     log.info("wrote %s", args.output)
 
 
-def _configuration(path: str) -> dict:
-    import yaml
-
-    try:
-        config = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as e:
-        raise BoveError(f"{path}: cannot be read as a configuration ({e}); run the workflow again") from e
-    if not isinstance(config, dict) or not {"run", "seed", "seeds"} <= config.keys():
-        raise BoveError(f"{path}: no resolved configuration; give the run's own config.yaml")
-    return config
-
-
 def _versions() -> dict[str, str]:
     """Of this program, Python, and what is installed of the libraries; none of them is imported."""
     found = {"bove": __version__, "python": platform.python_version()}
     for name in LIBRARIES:
-        try:
+        with suppress(PackageNotFoundError):
             found[name] = version(name)
-        except PackageNotFoundError:
-            continue
     return found
 
 
@@ -119,9 +108,9 @@ def _file(path: str) -> dict:
 
 
 def _vocabulary(path: str) -> dict:
-    vocabulary = Vocabulary.load(path)
-    counts = {"words": vocabulary.n_words, "tags": vocabulary.n_tags, "relations": vocabulary.n_relations}
-    return {"file": path, "hash": vocabulary.hash, **counts}
+    found = Vocabulary.load(path)
+    counts = {"words": found.n_words, "tags": found.n_tags, "relations": found.n_relations}
+    return {"file": path, "hash": found.hash, **counts}
 
 
 def _vectors(path: str) -> dict:
@@ -131,12 +120,9 @@ def _vectors(path: str) -> dict:
 
 
 def _model(path: str) -> dict:
-    _, metadata = artefacts.open_mapped(path, MODEL)
-    try:
-        read = {name: json.loads(metadata[name]) for name in ("hyperparameters", "versions")}
-        return {"file": path, "hash": metadata["hash"], "vocabulary": metadata["vocabulary"], **read}
-    except (KeyError, ValueError, RecursionError) as e:
-        raise BoveError(f"{path}: a model file that lacks {e}; train the model again") from e
+    model = Model.load(path)
+    made_with = {"hyperparameters": model.hyperparameters, "versions": model.versions}
+    return {"file": path, "hash": model.hash, "vocabulary": model.vocabulary_hash, **made_with}
 
 
 # --- bove overview: what a run is made of, in tables: treebank, data sets, parser
@@ -200,8 +186,9 @@ def _treebank(vocabulary: Vocabulary, graphs) -> str:
     rows = [[what, f"{count:,}"] for what, count in counts]
     total, routes = vocabulary.coverage.get("tokens", 0), vocabulary.coverage.get("tokens_by_route", {})
     shares = [
-        [ROUTES.get(route, route), f"{routes[route]:,}", f"{100 * routes[route] / total:.2f}%"]
-        for route in sorted(routes, key=lambda route: list(ROUTES).index(route) if route in ROUTES else 99)
+        [what, f"{routes[route]:,}", f"{100 * routes[route] / total:.2f}%"]
+        for route, what in ROUTES.items()
+        if route in routes
     ]
     counts = zip(vocabulary.relations, vocabulary.relation_counts, strict=False)
     arcs = ", ".join(f"{name} {count:,}" for name, count in counts)
@@ -245,10 +232,7 @@ def _gold(pairs: Sequence[Pair]) -> str:
 
 
 def parser_page(path: str) -> str:
-    """A table of what `bove evaluate-parser` found.
-
-    Raises BoveError where the file is missing or holds something else.
-    """
+    """A table of what `bove evaluate-parser` found; BoveError where the file holds something else."""
     header = ["development part", "tokens", "tags", "heads (UAS)", "heads and labels (LAS)"]
     rows = []
     try:

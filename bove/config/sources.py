@@ -7,7 +7,6 @@ there, and a later download from the same address must have it too.
 """
 
 import errno
-import json
 import lzma
 import os
 import shutil
@@ -25,7 +24,7 @@ from typing import IO
 
 from bove import demo
 from bove.errors import BoveError, similar
-from bove.files import atomic_path, atomic_write, sha256
+from bove.files import atomic_path, read_lines, read_object, sha256, write_json
 
 DOWNLOADS = "results/downloads"
 # Keys of the section parser that name files of Stanza.
@@ -100,11 +99,8 @@ def locate(config: dict, value: str) -> str:
     if name is None:
         return os.path.expanduser(rest)  # noqa: PTH111 a path stays as the user wrote it
     source = config["sources"][name]
-    base = {
-        "file": os.path.expanduser(source.get("file", "")),  # noqa: PTH111
-        "url": f"{DOWNLOADS}/{name}",
-        "sentences": f"results/{config['run']}/data",
-    }[kind(source)]
+    made = {"url": f"{DOWNLOADS}/{name}", "sentences": f"results/{config['run']}/data"}
+    base = made.get(kind(source)) or os.path.expanduser(source["file"])  # noqa: PTH111
     return f"{base}/{rest}" if rest else base
 
 
@@ -187,8 +183,7 @@ def fetch(
                     file.replace(path)
     except OSError as e:
         raise BoveError(f"{output}: cannot be written ({e.strerror or e}); choose another place") from e
-    with atomic_write(record) as stream:
-        stream.write(json.dumps(entry, indent=1) + "\n")
+    write_json(record, entry)
     tell(f"{output}: {entry['bytes']} bytes fetched, sha256 {entry['sha256']}")
 
 
@@ -196,11 +191,10 @@ def _recorded(record: Path, url: str) -> str | None:
     """The hash that an earlier download of this address had."""
     if not record.is_file():
         return None
-    try:
-        entry = json.loads(record.read_text(encoding="utf-8"))
-        return f"sha256:{entry['sha256']}" if entry["url"] == url else None
-    except (ValueError, KeyError, TypeError, RecursionError) as e:
-        raise BoveError(f"{record}: not the record of a download ({e}); delete it") from e
+    entry = read_object(record, 1, "\n".join(line for _, line in read_lines(record)))
+    if not {"url", "sha256"} <= entry.keys():
+        raise BoveError(f"{record}: not the record of a download; delete it")
+    return f"sha256:{entry['sha256']}" if entry["url"] == url else None
 
 
 def _download(url: str, known_hash: str | None, folder: Path, retries: int, hint: str) -> Path:
@@ -226,9 +220,7 @@ def extract(archive: Path, patterns: tuple[str, ...], folder: Path, name: str | 
     """Write the wanted members of a zip or tar archive into a folder, without the archive's own folders.
 
     Nothing is written before every pattern is seen to match, and every name and the size of all to be safe.
-
-    Args:
-        name: what messages call the archive, by default its path.
+    Messages call the archive by its name, or else its path.
 
     Raises:
         BoveError: no such member, an unsafe name, two members with one file name, members beyond all

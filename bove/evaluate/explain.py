@@ -169,15 +169,8 @@ def _direction(explanation: Explanation, side: int) -> str:
     tokens, others = explanation.tokens[side], explanation.tokens[1 - side]
     header = ["", "word", "tag", "relation", "head", "known as"]
     rows = [
-        [
-            str(n),
-            token.form,
-            token.tag,
-            token.relation,
-            "-" if token.head < 0 else str(token.head),
-            token.known_as,
-        ]
-        for n, token in enumerate(tokens, 1)
+        [str(n), t.form, t.tag, t.relation, "-" if t.head < 0 else str(t.head), t.known_as]
+        for n, t in enumerate(tokens, 1)
     ]
     for system, alignment in explanation.alignments.items():
         found = alignment.sides[side]
@@ -235,13 +228,6 @@ def shade(cosine: float) -> tuple[int, int, int]:
     return tuple(round(low + share * (high - low)) for low, high in zip(LOW, HIGH, strict=True))
 
 
-def luminance(colour: tuple[int, int, int]) -> float:
-    """Relative luminance (0 to 1) of an sRGB colour, as WCAG 2 defines it."""
-    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in (c / 255 for c in colour)]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
 def _shades(cosine: float) -> str:
-    """CSS of a cosine's cell; above this luminance black text has the better contrast."""
-    colour = shade(cosine)
-    return f"background:#{bytes(colour).hex()};color:{'#000' if luminance(colour) > 0.179 else '#fff'}"
+    """CSS of a cosine's cell; below this cosine black text has the better contrast (WCAG 2)."""
+    return f"background:#{bytes(shade(cosine)).hex()};color:{'#000' if cosine < 0.652 else '#fff'}"

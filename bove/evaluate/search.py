@@ -17,7 +17,7 @@ bags that the engine misses make a difference to `search`.
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -29,6 +29,7 @@ import numpy as np
 from bove.bags.store import Bags
 from bove.errors import BoveError
 from bove.evaluate.alignment import DECIMALS, unit_rows
+from bove.factor.graphs import ranges
 from bove.files import atomic_folder, atomic_write, sha256
 
 BLOCK = 16384  # rows at a time, so that a mapped array is never in memory whole
@@ -58,11 +59,9 @@ _NONE = Hits(np.empty(0, np.int64), np.empty(0))
 def nearest(
     queries: np.ndarray, vectors: np.ndarray, count: int, allowed: np.ndarray | None = None
 ) -> list[Hits]:
-    """The rows of the largest cosine with each query; a zero vector has cosine 0 with all.
+    """The rows of vectors [N, r] of the largest cosine with each query [q, r]; a zero vector has cosine 0.
 
     Args:
-        queries: [q, r].
-        vectors: [N, r], maybe mapped.
         count: how many rows to find, where there are so many.
         allowed: [N] bool, the rows that count; all by default.
     """
@@ -105,25 +104,6 @@ def search(
         bags = np.arange(first, last)
         best = [hits.joined(bags, scores[:, q], count) for q, hits in enumerate(best)]
     return best
-
-
-def search_among(
-    query: np.ndarray, bag: Callable[[int], np.ndarray], candidates: np.ndarray, count: int
-) -> Hits:
-    """The best bags of one query among some of a collection, with the scores and the order of `search`.
-
-    Args:
-        query: [m, r].
-        bag: gives the [n, r] vectors of a bag number.
-        candidates: [k] bag numbers, in any order.
-        count: how many bags to find, where there are so many.
-    """
-    numbers = np.unique(np.asarray(candidates, np.int64))  # bags that tie go by number
-    bags = [bag(b) for b in numbers.tolist()]
-    offsets = np.concatenate([[0], np.cumsum([len(vectors) for vectors in bags])]).astype(np.int64)
-    vectors = np.concatenate(bags) if bags else np.zeros((0, query.shape[1]))
-    (hits,) = search([query], vectors, offsets, count)
-    return Hits(numbers[hits.numbers], hits.scores)
 
 
 def blocks(offsets: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
@@ -214,9 +194,11 @@ class BagIndex:
             found = self._candidates(query, 2 * count + SPARE, candidates)
         else:
             found = np.arange(min(count, self.bags.n_bags))
-        candidates = np.concatenate([found, self._empty[:count]])
-        offsets, vectors = self.bags.offsets, self.bags.vectors
-        return search_among(query, lambda b: vectors[offsets[b] : offsets[b + 1]], candidates, count)
+        numbers = np.unique(np.concatenate([found, self._empty[:count]]))  # bags that tie go by number
+        rows, bag = ranges(self.bags.offsets, numbers)
+        offsets = np.searchsorted(bag, np.arange(len(numbers) + 1))
+        (hits,) = search([query], self.bags.vectors[rows], offsets, count)
+        return Hits(numbers[hits.numbers], hits.scores)
 
     def close(self) -> None:
         """Let the engine go."""
@@ -282,7 +264,7 @@ def build(bags: Bags, folder: str | Path, settings: GraphSettings, threads: int 
 
 
 def _config(edge: Any, rank: int, settings: GraphSettings, threads: int) -> Any:
-    cold, sizes = edge.Memory.Cold, {"default_segment_number": 1, "max_segment_size": _ONE_SEGMENT_KB}
+    cold = edge.Memory.Cold
     vectors = edge.EdgeVectorParams(
         size=rank,
         distance=edge.Distance.Cosine,
@@ -293,14 +275,9 @@ def _config(edge: Any, rank: int, settings: GraphSettings, threads: int) -> Any:
     )
     links = {"m": settings.links, "ef_construct": settings.breadth, "full_scan_threshold": 10}
     graph = edge.HnswIndexConfig(**links, max_indexing_threads=threads, memory=cold)
-    optimizers = edge.EdgeOptimizersConfig(**sizes, indexing_threshold=1)
-    return edge.EdgeConfig(
-        vectors=vectors,
-        hnsw_config=graph,
-        optimizers=optimizers,
-        max_search_threads=threads,
-        wal_enabled=False,
-    )
+    sizes = {"default_segment_number": 1, "max_segment_size": _ONE_SEGMENT_KB, "indexing_threshold": 1}
+    how = {"optimizers": edge.EdgeOptimizersConfig(**sizes), "max_search_threads": threads}
+    return edge.EdgeConfig(vectors=vectors, hnsw_config=graph, wal_enabled=False, **how)
 
 
 def _points(edge: Any, bags: Bags) -> Iterator[list[Any]]:
@@ -344,10 +321,8 @@ def _manifest(folder: Path) -> dict[str, Any]:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as e:
         raise BoveError(f"{folder}: no index, or a damaged one; {advice}") from e
-    if not isinstance(manifest, dict) or (manifest.get("format"), manifest.get("version")) != (
-        FORMAT,
-        VERSION,
-    ):
+    made_by = (manifest.get("format"), manifest.get("version")) if isinstance(manifest, dict) else ()
+    if made_by != (FORMAT, VERSION):
         raise BoveError(f"{folder}: no index that this version reads; {advice}")
     for name, kind in _KEPT.items():
         if type(manifest.get(name)) is not kind:

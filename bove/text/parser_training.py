@@ -9,14 +9,15 @@ Stanza's own sizes are made for accelerators; the presets here are small enough 
 dropout, and budgets in steps, so that a run gives the same model however busy the processor is.
 """
 
-import contextlib
-import io
+import argparse
 import random
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy as np
 
 from bove.errors import BoveError, similar
 from bove.text import conll
@@ -126,13 +127,11 @@ def _value(reader, key, text, switch) -> object:
         if text not in ("true", "false"):
             raise BoveError(f"option {key}={text}: a switch; write true or false")
         return text == "true"
-    words = io.StringIO()
+    reader.exit_on_error = False
     try:
-        with contextlib.redirect_stderr(words):
-            value = getattr(reader.parse_args([f"--{key}", text]), key)
-    except SystemExit as e:
-        reason = words.getvalue().strip().rpartition("error: ")[2]
-        raise BoveError(f"option {key}={text}: {reason or 'not a value that Stanza takes'}") from e
+        value = getattr(reader.parse_args([f"--{key}", text]), key)
+    except argparse.ArgumentError as e:
+        raise BoveError(f"option {key}={text}: {e}") from e
     return value if isinstance(value, int | float | str) else text
 
 
@@ -140,10 +139,8 @@ def as_arguments(options: Mapping[str, object]) -> list[str]:
     """Options as words of a command line."""
     out = []
     for key, value in options.items():
-        if value is True:
-            out.append(f"--{key}")
-        elif value is not False:
-            out += [f"--{key}", str(value)]
+        if value is not False:
+            out += [f"--{key}"] if value is True else [f"--{key}", str(value)]
     return out
 
 
@@ -190,14 +187,12 @@ def train(
     seed: int,
     output: str | Path,
 ) -> Trained:
-    """Train a model and write it to `output`.
+    """Train a "tagger" or a "parser" and write it to a file.
 
     Args:
-        kind: "tagger" or "parser".
         training, development: sentences with tags, and for a parser one tree each; others are left out.
         options: of Stanza, from `find_options`.
         seed: for the shortened sentences and for Stanza.
-        output: model file.
 
     Raises:
         BoveError: no usable sentence, or Stanza cannot train on them.
@@ -221,8 +216,7 @@ def train(
 def _usable(sentences, kind, counts, where) -> list[Sentence]:
     kept = []
     for sentence in sentences:
-        fault = find_fault(sentence, kind)
-        if fault:
+        if fault := find_fault(sentence, kind):
             counts[fault] += 1
         else:
             kept.append(sentence)
@@ -292,6 +286,9 @@ def _run_stanza(kind, training, dev, options, seed, folder) -> None:
         raise BoveError(f"Stanza ended without writing a {kind}; see the log")
 
 
+SHARES = ("tags", "UAS", "LAS")
+
+
 class Accuracy:
     """Tokens whose tag, head, and head with label were predicted right, all of them and without punctuation.
 
@@ -303,7 +300,7 @@ class Accuracy:
     def __init__(self) -> None:
         self.tokens = {True: 0, False: 0}
         self.labels: Counter[str] = Counter()
-        self._right: Counter[tuple[str, bool]] = Counter()
+        self._right = {punctuation: np.zeros(3, np.int64) for punctuation in self.tokens}
 
     def add(self, gold: Sentence, found: Sentence) -> None:
         """Count a sentence; both must have the same tokens, or a ValueError is raised."""
@@ -311,28 +308,19 @@ class Accuracy:
             raise ValueError(f"sentence {gold.id}: its tokens are not those of the gold tree")
         self.labels.update(gold.relations)
         for i, form in enumerate(gold.forms):
-            head = gold.heads[i] == found.heads[i]
-            right = {
-                "tags": gold.tags[i] == found.tags[i],
-                "UAS": head,
-                "LAS": head and gold.relations[i] == found.relations[i],
-            }
+            tag, head = gold.tags[i] == found.tags[i], gold.heads[i] == found.heads[i]
+            right = tag, head, head and gold.relations[i] == found.relations[i]
             for punctuation in (True,) if is_punctuation(form) else (True, False):
                 self.tokens[punctuation] += 1
-                for name, value in right.items():
-                    self._right[name, punctuation] += value
+                self._right[punctuation] += right
 
     def shares(self, punctuation: bool) -> dict[str, float | None]:
         """Shares of tokens with the right tag ("tags"), head ("UAS"), and head and label ("LAS").
 
-        Args:
-            punctuation: whether tokens of punctuation marks alone count too. Where no token counts, a share
-                is None.
+        Tokens of punctuation marks alone count only if asked for. Where no token counts, a share is None.
         """
-        total = self.tokens[punctuation]
-        return {
-            name: self._right[name, punctuation] / total if total else None for name in ("tags", "UAS", "LAS")
-        }
+        total, right = self.tokens[punctuation], self._right[punctuation].tolist()
+        return {name: n / total if total else None for name, n in zip(SHARES, right, strict=True)}
 
 
 def evaluate(kind: str, model: str | Path, sentences: Sequence[Sentence]) -> dict[str, float | None]:
@@ -342,14 +330,11 @@ def evaluate(kind: str, model: str | Path, sentences: Sequence[Sentence]) -> dic
     run, accuracy = parsing.pipeline(**{kind: model}), Accuracy()
     for start in range(0, len(sentences), parsing.CHUNK):
         chunk = sentences[start : start + parsing.CHUNK]
-        tagged = [list(zip(sentence.forms, sentence.tags, strict=True)) for sentence in chunk]
-        rows = [
-            [{"id": (i,), "text": form, "upos": tag} for i, (form, tag) in enumerate(words, 1)]
-            for words in tagged
-        ]
+        tagged = [enumerate(zip(sentence.forms, sentence.tags, strict=True), 1) for sentence in chunk]
+        rows = [[{"id": (i,), "text": form, "upos": tag} for i, (form, tag) in words] for words in tagged]
         for gold, parsed in zip(chunk, run(Document(rows)).sentences, strict=True):
             words = [(word.upos, word.head, word.deprel) for word in parsed.words]
             tags, heads, relations = zip(*words, strict=True)
             accuracy.add(gold, Sentence(gold.id, gold.forms, tags, heads, relations))
     shares = accuracy.shares(punctuation=True)
-    return {name: shares[name] for name in (("tags",) if kind == "tagger" else ("UAS", "LAS"))}
+    return {name: shares[name] for name in (SHARES[:1] if kind == "tagger" else SHARES[1:])}
