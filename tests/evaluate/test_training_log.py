@@ -29,9 +29,8 @@ def read(tmp_path):
 
 
 def rows_of(*curves):
-    stream = io.StringIO()
-    write_csv(stream, curves)
-    return list(csv.DictReader(io.StringIO(stream.getvalue())))
+    write_csv(stream := io.StringIO(), curves)
+    return list(csv.DictReader(stream.getvalue().split("\n")))
 
 
 def cells(text):
