@@ -196,7 +196,7 @@ def check_sources(found: Sequence[Variant]) -> None:
         BoveError: the first that is not, with the variant's name.
     """
     for variant in found:
-        with _said_of(_where(variant.kind, variant.name)):
+        with _named(variant.kind, variant.name):
             sources.check(variant.config)
 
 
@@ -226,33 +226,28 @@ def _check_names(config: dict, selects: bool) -> None:
 
 
 @contextmanager
-def _said_of(where: str) -> Iterator[None]:
-    """Put the name of a variant into what is said about its configuration."""
+def _named(kind: str, name: str) -> Iterator[None]:
+    """Put the name of a variant into the message of what is wrong with its configuration."""
     try:
         yield
     except BoveError as e:
-        raise BoveError(f"{where}: {str(e).removeprefix('configuration: ')}") from e
+        where = f" {kind}{': ' if kind == 'select' else '.'}{name}:" if kind else ""
+        raise BoveError(f"configuration:{where} {str(e).removeprefix('configuration: ')}") from e
 
 
 def _changed(base: dict, changes: Mapping, kind: str, name: str) -> Variant:
-    where = _where(kind, name)
-    if not changes:
-        raise BoveError(f"{where}: changes nothing; allowed: {', '.join(MAY_CHANGE)}")
-    for section in changes:
-        if section not in MAY_CHANGE:
-            raise BoveError(f"{where}: {section} cannot be changed here; allowed: {', '.join(MAY_CHANGE)}")
-    with _said_of(where):
+    with _named(kind, name):
+        if not changes:
+            raise BoveError(f"changes nothing; allowed: {', '.join(MAY_CHANGE)}")
+        for section in changes:
+            if section not in MAY_CHANGE:
+                raise BoveError(f"{section} cannot be changed here; allowed: {', '.join(MAY_CHANGE)}")
         config = resolve(merge(base, changes))
     return Variant(kind, name, _without_variants(config), dict(changes))
 
 
 def _without_variants(config: dict) -> dict:
     return {key: value for key, value in config.items() if key not in _KINDS}
-
-
-def _where(kind: str, name: str) -> str:
-    """How a mistake in a variant's configuration begins."""
-    return f"configuration: {kind}{': ' if kind == 'select' else '.'}{name}" if kind else "configuration"
 
 
 class Homes:
