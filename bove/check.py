@@ -58,11 +58,10 @@ def check_files(
 ) -> list[Check]:
     """Check files one after another, then input files of similarity sets together with their gold files.
 
+    Changes to a configuration go after the last whole one before them.
+
     Args:
-        paths: the files. Changes to a configuration go after the last whole one before them.
-        name: the kind of all of them, from KINDS; "" where content tells it.
-        columns: of CoNLL-2009, "gold" or "predicted".
-        encoding: of treebanks, pairs and triples.
+        name: the kind of all files, from KINDS; "" where content tells it.
         places: how many places are kept of each kind of oddity; None keeps all.
     """
     checks, before = [], ()
@@ -399,10 +398,8 @@ def _check_config(check: Check) -> None:
         check.facts |= {f"data set {name}": read} if read else {}
 
 
-# What stages write, and Stanza's models
+# What stages write, with what reads it whole and what is then counted; and Stanza's models
 
-
-# what reads a file that a stage wrote, and sees that it is whole; and what it then counts
 _READERS = {
     "vocabulary": (
         Vocabulary.load,

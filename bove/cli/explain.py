@@ -155,7 +155,7 @@ def run_neighbours(args: argparse.Namespace) -> None:
         distinct = len(np.unique(tokens.sentences))
         searched = f"{len(tokens.vectors):,} tokens of {distinct:,} different training sentences"
     if args.json:
-        _print_json({"format": "bove-neighbours", "places": [neighbours.as_json(one) for one in found]})
+        _print_json({"format": "bove-neighbours", "places": [asdict(one) for one in found]})
     else:
         print("\n\n".join(neighbours.as_text(one, searched) for one in found), end="")
 

@@ -26,13 +26,6 @@ from bove.text.vectors import WordLookup, WordVectors
 from bove.text.vocabulary import Vocabulary
 
 log = logging.getLogger("bove")
-KINDS = {
-    "results": "results and differences of the systems on every subset, with intervals",
-    "scores": "scores by gold score or label",
-    "iterations": "iterations of inference against the length of sentences",
-    "relations": "singular values of the relation matrices, with a table",
-    "tokens": "token vectors of chosen pairs, in two dimensions",
-}
 DEFAULT_PAIRS = 3
 
 
@@ -41,7 +34,7 @@ def register_figures(parser: argparse.ArgumentParser) -> None:
     parsers = parser.add_subparsers(dest="kind", required=True, metavar="|".join(KINDS))
     kinds = {
         name: parsers.add_parser(name, help=line, description=f"{line[0].upper()}{line[1:]}.")
-        for name, line in KINDS.items()
+        for name, (line, _) in KINDS.items()
     }
     for kind in kinds.values():
         add = kind.add_argument
@@ -77,7 +70,7 @@ def register_figures(parser: argparse.ArgumentParser) -> None:
 
 def run_figures(args: argparse.Namespace) -> None:
     """Draw one kind of figure."""
-    RUN[args.kind](args)
+    KINDS[args.kind][1](args)
 
 
 # --- bove figures results
@@ -275,10 +268,13 @@ def run_figures_relations(args: argparse.Namespace) -> None:
     write_files(args.output, {"relations.csv": stream.getvalue(), **drawn})
 
 
-RUN = {
-    "results": run_figures_results,
-    "scores": run_figures_scores,
-    "iterations": run_figures_iterations,
-    "relations": run_figures_relations,
-    "tokens": run_figures_tokens,
+KINDS = {
+    "results": (
+        "results and differences of systems on every subset, with intervals",
+        run_figures_results,
+    ),
+    "scores": ("scores by gold score or label", run_figures_scores),
+    "iterations": ("iterations of inference against the length of sentences", run_figures_iterations),
+    "relations": ("singular values of the relation matrices, with a table", run_figures_relations),
+    "tokens": ("token vectors of chosen pairs, in two dimensions", run_figures_tokens),
 }

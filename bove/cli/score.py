@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from bove.bags.store import Bags
+from bove.cli.common import named_values
 from bove.errors import BoveError
 from bove.evaluate.alignment import score_pairs
 from bove.evaluate.results import Scores, write_scores
@@ -71,16 +72,10 @@ def run_score(args) -> None:
 
 def _open(arguments: list[str]) -> dict[str, Bags]:
     """The bags of each system."""
-    files: dict[str, str] = {}
-    for argument in arguments:
-        name, _, path = argument.partition("=")
-        if not name.strip() or not path:
-            raise BoveError(f"--bags {argument}: not NAME=FILE; write for example bove=bags.safetensors")
+    files = named_values("--bags", arguments)
+    for name in files:
         if name != " ".join(name.split()):
-            raise BoveError(f"--bags {argument}: the name has odd spaces; write it as tables should show it")
-        if name in files:
-            raise BoveError(f"--bags {argument}: system '{name}' is repeated; give each its own name")
-        files[name] = path
+            raise BoveError(f"--bags {name}=…: the name has odd spaces; write it as tables should show it")
     return {name: Bags.open(path) for name, path in files.items()}
 
 

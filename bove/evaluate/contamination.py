@@ -64,23 +64,12 @@ def shared_sentences(scored: "DataFrame", treebank: Iterable[Sentence]) -> "Data
     for sentence in treebank:
         first.setdefault(_letters(normalised("".join(sentence.forms))), sentence.id)
     first.pop("", None)
-    rows = [
-        (
-            pair.task,
-            "sentence",
-            pair.dataset,
-            pair.subset,
-            f"{pair.id}.{side}",
-            "treebank",
-            "",
-            first[text],
-            "",
-            text,
-        )
-        for pair in scored.itertuples()
-        for side, text in ((1, _letters(pair.first)), (2, _letters(pair.second)))
-        if text in first
-    ]
+    rows = []
+    for pair in scored.itertuples():
+        for side, text in enumerate((_letters(pair.first), _letters(pair.second)), 1):
+            if text in first:
+                own = (pair.task, "sentence", pair.dataset, pair.subset, f"{pair.id}.{side}")
+                rows.append((*own, "treebank", "", first[text], "", text))
     return pd.DataFrame(rows, columns=["task", *CSV_COLUMNS, "letters"])
 
 

@@ -1,6 +1,6 @@
 """A word in its sentence beside the training tokens nearest to it, and beside the nearest word types."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from bove.errors import one_line
 from bove.evaluate.explain import digits, table
@@ -56,12 +56,9 @@ def find_places(word: str, forms: tuple[str, ...]) -> list[int]:
 
     `WORD:2` is the second place alone, unless that is itself a word of the sentence. Empty where none is.
     """
-    exact = [place for place, form in enumerate(forms) if form == word]
-    if exact:
-        return exact
-    folded = [place for place, form in enumerate(forms) if form.casefold() == word.casefold()]
-    if folded:
-        return folded
+    for spelt in (str, str.casefold):
+        if found := [place for place, form in enumerate(forms) if spelt(form) == spelt(word)]:
+            return found
     name, separator, number = word.rpartition(":")
     if separator and number.isascii() and number.isdigit() and len(number) < 10:
         return find_places(name, forms)[int(number) - 1 : int(number)] if int(number) else []
@@ -73,11 +70,6 @@ def marked(forms: tuple[str, ...], place: int, around: int = AROUND) -> str:
     start, stop = max(0, place - around), place + around + 1
     words = [f"[{form}]" if i == place else form for i, form in enumerate(forms)]
     return " ".join([*["…"] * (start > 0), *words[start:stop], *["…"] * (stop < len(forms))])
-
-
-def as_json(found: Neighbours) -> dict:
-    """Everything at full precision; words are numbered from 0."""
-    return asdict(found)
 
 
 def as_text(found: Neighbours, searched: str) -> str:

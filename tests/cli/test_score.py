@@ -123,10 +123,10 @@ def test_a_missing_bag_and_values_that_are_not_finite_are_named_with_the_sentenc
 @pytest.mark.parametrize(
     ("bags", "message"),
     [
-        (["bags"], "--bags bags: not NAME=FILE"),
-        (["=bags"], "--bags =bags: not NAME=FILE"),
-        (["bove="], "--bags bove=: not NAME=FILE"),
-        (["bove=x", "bove=y"], "--bags bove=y: system 'bove' is repeated"),
+        (["bags"], "--bags bags: not a name, = and a value"),
+        (["=bags"], "--bags =bags: not a name"),
+        (["bove="], "--bags bove=: not a name"),
+        (["bove=x", "bove=y"], "--bags bove=y: the name is repeated"),
         ([" bove=bags"], "the name has odd spaces"),
         (["bo\nve=bags"], "the name has odd spaces"),
         (["bove=nowhere"], "nowhere: no such file"),
