@@ -97,30 +97,27 @@ def candidates_frame(values: "DataFrame") -> "DataFrame":
     """What candidates.csv holds: every candidate in full precision, best first."""
     import pandas as pd
 
-    means = ranked(values)
-    rows = [(*settings(name).values(), *values.loc[name], mean) for name, mean in means.items()]
-    found = pd.DataFrame(rows, columns=[*settings(means.index[0]), *values, "value"])
-    found.insert(0, "rank", range(1, len(rows) + 1), allow_duplicates=True)
-    return found
+    rows = [
+        (rank, *settings(name).values(), *values.loc[name], mean)
+        for rank, (name, mean) in enumerate(ranked(values).items(), 1)
+    ]
+    return pd.DataFrame(rows, columns=["rank", *settings(values.index[0]), *values, "value"])
 
 
 def candidate_table(values: "DataFrame", metrics: Mapping[str, str], summary: str) -> str:
     """A Markdown table of all candidates, best first."""
-    means, one = ranked(values), len(values.columns) == 1
-    rows = []
-    for name, mean in means.items():
+    keys, sets, several, rows = list(settings(values.index[0])), list(values), len(values.columns) > 1, []
+    for name, mean in ranked(values).items():
         cells = [printed(metrics[dataset], value) for dataset, value in values.loc[name].items()]
-        cells += [] if one else [printed("pearson", mean)]
-        row = [*settings(name).values(), *cells]
+        row = [*settings(name).values(), *cells, *([printed("pearson", mean)] if several else [])]
         rows.append(row if rows else [f"**{cell}**" for cell in row])
-    keys, sets = list(settings(means.index[0])), list(values)
+    also = ", and by the mean over these data sets" if several else ""
     caption = (
         f"All {len(rows)} candidates, best first; the chosen one is bold. Chosen on {', '.join(sets)} alone, "
         f"by the *{SUMMARIES[summary]}* of the correlations for similarity and the mean of the subsets' "
-        f"average precision for entailment{'' if one else ', and by the mean over these data sets'}. The "
-        "chosen one's results on them are optimistic."
+        f"average precision for entailment{also}. The chosen one's results on them are optimistic."
     )
-    table = markdown_table([*keys, *sets, *([] if one else ["mean"])], rows, len(keys))
+    table = markdown_table([*keys, *sets, *(["mean"] if several else [])], rows, len(keys))
     return f"# Candidates\n\n{table}{below(caption)}"
 
 

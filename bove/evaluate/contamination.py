@@ -54,27 +54,24 @@ def shared_pairs(scored: "DataFrame") -> "DataFrame":
 
 
 def shared_sentences(scored: "DataFrame", treebank: Iterable[Sentence]) -> "DataFrame":
-    """Every side of a pair that is a sentence of the treebank: KEY, CSV_COLUMNS, and its text without spaces.
-
-    The side's id is PAIR.1 or PAIR.2. Sentences without a word match nothing.
-    """
-    import pandas as pd
-
+    """Every side of a pair, PAIR.1 or PAIR.2, that is a sentence of the treebank, if it has a word."""
     first: dict[str, str] = {}
     for sentence in treebank:
-        first.setdefault(_letters(normalised("".join(sentence.forms))), sentence.id)
+        first.setdefault(normalised("".join(sentence.forms)).replace(" ", ""), sentence.id)
     first.pop("", None)
-    rows = []
-    for pair in scored.itertuples():
-        for side, text in enumerate((_letters(pair.first), _letters(pair.second)), 1):
-            if text in first:
-                own = (pair.task, "sentence", pair.dataset, pair.subset, f"{pair.id}.{side}")
-                rows.append((*own, "treebank", "", first[text], "", text))
-    return pd.DataFrame(rows, columns=["task", *CSV_COLUMNS, "letters"])
+    sides = _sides(scored)
+    found = sides[sides.letters.isin(list(first))]
+    other = {"other_dataset": "treebank", "other_subset": "", "other_id": found.letters.map(first)}
+    return found.assign(kind="sentence", swapped="", **other)
 
 
-def _letters(text: str) -> str:
-    return text.replace(" ", "")
+def _sides(scored: "DataFrame") -> "DataFrame":
+    """Both sides of every pair, pair by pair, with their `letters`: the text without white space."""
+    import pandas as pd
+
+    letters = {1: scored["first"].str.replace(" ", ""), 2: scored["second"].str.replace(" ", "")}
+    sides = [scored.assign(id=scored.id + f".{side}", letters=text) for side, text in letters.items()]
+    return pd.concat(sides).sort_index(kind="stable")
 
 
 def contamination_csv(shared: "DataFrame", sentences: "DataFrame | None") -> str:
@@ -140,12 +137,8 @@ def _pairs_part(scored: "DataFrame", shared: "DataFrame") -> str:
 
 
 def _sentences_part(scored: "DataFrame", sentences: "DataFrame") -> str:
-    import pandas as pd
-
-    sides = pd.concat([scored.assign(letters=scored[side].map(_letters)) for side in ("first", "second")])
-    names = dict(zip(scored.dataset, scored.name, strict=True))
-    known, body = _counts(sentences.assign(name=sentences.dataset.map(names)), "letters"), []
-    for place, n in _counts(sides, "letters").items():
+    known, body = _counts(sentences, "letters"), []
+    for place, n in _counts(_sides(scored), "letters").items():
         count = known.get(place, 0)
         body.append([*place[1:], str(n), str(count), f"{100 * count / n:.2f}%"])
     header = ["data set", "subset", "distinct sentences", "also in the treebank", "share"]

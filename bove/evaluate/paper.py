@@ -29,12 +29,11 @@ PAPER: dict[str, dict[str, tuple[int | None, float, float]]] = {
 }
 
 
-def figures(label: str, subset: str, subsets: list[str]) -> tuple[float, float] | None:
+def figures(label: str, subset: str, subsets: set[str]) -> tuple[float, float] | None:
     """What the paper printed for a row, or None; its mean only where the data set has just its subsets."""
     rows = PAPER.get(label, {})
-    if subset not in rows or (subset == MEAN and set(subsets) != set(rows) - {MEAN}):
-        return None
-    return rows[subset][1:]
+    other = subset == MEAN and subsets != set(rows) - {MEAN}
+    return rows[subset][1:] if subset in rows and not other else None
 
 
 def pair_count(label: str, subset: str) -> int | None:
