@@ -19,11 +19,9 @@ from bove.errors import BoveError, finite
 from bove.files import Number, check_encoding, check_text, read_lines, read_object
 from bove.text.conll import SENT_ID, Sentence, blocks, first_comment, read_sentences
 
-TASKS = ("similarity", "entailment")
-SIDES = ("first", "second")
+TASKS, SIDES = ("similarity", "entailment"), ("first", "second")
 COLUMNS = (*SIDES, "gold", "id")
-POSITIVE = "entailment"
-NO_LABEL = "-"
+POSITIVE, NO_LABEL = "entailment", "-"
 LEFT_OUT = "rows that `where` leaves out"
 _SCORE = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _NUMBER = re.compile(r"[1-9][0-9]{0,5}")
