@@ -33,10 +33,7 @@ _DTYPES = {code: np.dtype(name).newbyteorder("<") for name, code in _CODES.items
 class Writer:
     """The open file of `create`: each array is filled piece by piece, or through a map.
 
-    Args:
-        stream: the file, opened for reading and writing.
-        header: the file's first bytes.
-        places: dtype, shape and first byte of each array.
+    `places` has dtype, shape and first byte of each array.
     """
 
     def __init__(self, stream: IO[bytes], header: bytes, places: Mapping[str, tuple]):

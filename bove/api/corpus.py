@@ -4,7 +4,7 @@ import hashlib
 import json
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -135,12 +135,10 @@ class Corpus:
     Attributes:
         arrays: the graphs; their ids are the graphs' own, or numbers from 1.
         names: of the properties and relations, as the arrays number them.
-        repeated: properties and edges that were repeated and count once.
     """
 
     arrays: GraphCorpus
     names: Names
-    repeated: int = 0
 
     @classmethod
     def of(cls, graphs: "Iterable[Graph] | Corpus") -> "Corpus":
@@ -219,7 +217,7 @@ class Corpus:
             arc_dependent=old.arc_dependent[kept], n_properties=len(names.properties),
             n_relations=len(names.relations), extra=extra, vocabulary_hash=names.hash,
         )  # fmt: skip
-        return Corpus(arrays, names, self.repeated), unseen
+        return Corpus(arrays, names), unseen
 
 
 class _Flat:
@@ -231,18 +229,13 @@ class _Flat:
         self.rows: dict[str, int] = {}
         self.labels: dict[str, int] = {}
         self.ids: list[str] = []
-        self.repeated = 0
 
     def add(self, graph: Graph) -> None:
         first, rows, labels = self.tokens[-1], self.rows, self.labels
         for properties in graph.nodes:
-            own = dict.fromkeys(properties)
-            self.repeated += len(properties) - len(own)
-            self.properties.extend([rows.setdefault(name, len(rows)) for name in own])
+            self.properties.extend([rows.setdefault(name, len(rows)) for name in dict.fromkeys(properties)])
             self.owned.append(len(self.properties))
-        edges = dict.fromkeys(graph.edges)
-        self.repeated += len(graph.edges) - len(edges)
-        for label, head, dependent in edges:
+        for label, head, dependent in dict.fromkeys(graph.edges):
             self.cells.extend((labels.setdefault(label, len(labels)), first + head, first + dependent))
         self.arcs.append(len(self.cells) // 3)
         self.tokens.append(first + len(graph))
@@ -268,14 +261,13 @@ class _Flat:
             ids=tuple(self.ids),
             vocabulary_hash=names.hash,
         )
-        return Corpus(arrays, names, self.repeated)
+        return Corpus(arrays, names)
 
 
-def _count(names: Iterable[str], rows: np.ndarray) -> Counter[str]:
+def _count(names: Collection[str], rows: np.ndarray) -> Counter[str]:
     """The count of each name's row, in the order of the names."""
-    listed = list(names)
-    counts = np.bincount(rows, minlength=len(listed)).tolist()
-    return Counter({name: count for name, count in zip(listed, counts, strict=True) if count})
+    counts = np.bincount(rows, minlength=len(names)).tolist()
+    return Counter({name: count for name, count in zip(names, counts, strict=True) if count})
 
 
 def _places(
@@ -285,10 +277,9 @@ def _places(
     place = np.array([names.property_rows.get(name, -1) for name in ours.properties], np.int64)
     known = mapped(vectors)
     found = [row for row in np.flatnonzero((place < 0) & (used > 0)) if ours.properties[row] in known]
-    for i, row in enumerate(found):
-        place[row] = len(names.properties) + i
-    extra = stacked(known, [ours.properties[row] for row in found], rank) if found else None
-    return place, np.zeros((0, 0), np.float32) if extra is None else extra
+    place[found] = len(names.properties) + np.arange(len(found))
+    extra = stacked(known, [ours.properties[row] for row in found], rank if found else 0)
+    return place, extra
 
 
 def stacked(vectors: Vectors, names: Iterable[str], rank: int | None = None) -> np.ndarray:

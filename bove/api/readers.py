@@ -51,11 +51,7 @@ class _WordProperties(Mapping[str, np.ndarray]):
 
 
 def read_vectors(path: str | Path, prefix: str = "word:") -> Mapping[str, np.ndarray]:
-    """Word vectors that `bove vectors` wrote, by the name of the property that a word is.
-
-    Args:
-        path: vectors.safetensors; it is mapped, not read.
-        prefix: of the property's name, before the word.
+    """Word vectors that `bove vectors` wrote, mapped, by the property that a word is: `word:dog`.
 
     Raises:
         BoveError: the file is missing, damaged or something else.
@@ -144,9 +140,7 @@ def read_conll(
     A token has the properties `word:…` and `pos:…`, as they stand there; an edge goes from head to dependent.
 
     Args:
-        path: the file, gzip or not.
         columns: "gold" or "predicted" tag, head and label of CoNLL-2009.
-        encoding: of the text.
         adjacency: whether an edge ADJACENCY goes from each token to the next.
         counts: gets the number of odd things in the file, by kind.
 
@@ -300,11 +294,7 @@ def read_triples(
 def numbered_rows(
     path: str | Path, count: int, separator: str = "\t", encoding: str = "utf-8"
 ) -> Iterator[tuple[int, list[str]]]:
-    """Line number and cells of each line that is not blank.
-
-    Args:
-        count: 3 for triples, 2 for properties. Others and what is raised: as of `read_triples`.
-    """
+    """Line number and cells of each line that is not blank, 3 of triples or 2 of properties."""
     if not separator or "\n" in separator:
         raise BoveError(f"separator {separator!r}: cannot separate cells; give a tab or another mark")
     for number, line in read_lines(path, encoding):

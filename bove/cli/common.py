@@ -70,14 +70,9 @@ def _number_or_text(text: str) -> float | str:
 
 def add_development_argument(parser) -> None:
     """`--development`: names of the data sets to be marked."""
-    parser.add_argument(
-        "--development",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="DATASET",
-        help="data sets on which hyperparameters were chosen, to be marked in the tables",
-    )
+    about = "data sets on which hyperparameters were chosen, to be marked in the tables"
+    several = {"nargs": "+", "action": "extend", "default": []}
+    parser.add_argument("--development", metavar="DATASET", help=about, **several)
 
 
 def check_confidence(confidence: float) -> None:
@@ -303,30 +298,20 @@ def _load_parser(args, run, section) -> Parser:
 
 
 def trees_of(path: str, ids: Sequence[str] | None, count: int) -> list[Sentence]:
-    """The trees of a CoNLL file that are asked for.
-
-    Args:
-        path: CoNLL-U or CoNLL-2009, gzip or not.
-        ids: their sent_ids; None where the file holds just those.
-        count: how many there must be.
+    """The trees of a CoNLL file that have these sent_ids, or else all; there must be `count` of them.
 
     Raises:
         BoveError: another number of trees, or an id that the file lacks or has twice.
     """
     wanted = f"{count} trees are" if count > 1 else "one tree is"
+    trees = list(read_sentences(path))
     if ids is None:
-        trees = list(read_sentences(path))
         if len(trees) != count:
             raise BoveError(f"{path}: holds {len(trees)} trees, but {wanted} needed; name them with --ids")
         return trees
     if len(ids) != count:
         raise BoveError(f"--ids {' '.join(ids)}: {len(ids)} given, but {wanted} needed")
-    found: dict[str, Sentence] = {}
-    seen: Counter[str] = Counter()
-    for tree in read_sentences(path):
-        seen[tree.id] += 1
-        if tree.id in ids:
-            found[tree.id] = tree
+    found, seen = {tree.id: tree for tree in trees}, Counter(tree.id for tree in trees)
     for name in ids:
         if name not in found:
             hint = similar(name, seen) or "ids are the trees' sent_id"

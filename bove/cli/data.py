@@ -82,7 +82,7 @@ def run_fetch(args) -> None:
     if args.retries < 0:
         raise BoveError(f"--retries {args.retries}: below 0; give how often to try again")
     log.info("%s: fetching %s", args.name, args.url)
-    fetch(args.url, args.output, known, tuple(args.member), args.retries, log.info)
+    fetch(args.url, args.output, known, tuple(args.member), args.retries)
 
 
 def register_demo(parser: argparse.ArgumentParser) -> None:
@@ -208,7 +208,11 @@ def run_encode(args: argparse.Namespace) -> None:
         ("tag", counts.new_tags, counts.tag_coverage),
     ):
         if least is not None and coverage < least:
-            raise _too_few(source, kind, names, coverage, least)
+            raise BoveError(
+                f"{source}: the vocabulary's treebank has {100 * coverage:.1f} % of its {kind}s, below the "
+                f"{100 * least:g} % asked for; most frequent unknown ones: {_most_frequent(names)}; labels "
+                f"must be the treebank's: parse with a tagger and parser trained on that treebank"
+            )
     save_graphs(graphs, args.output)
 
 
@@ -239,14 +243,6 @@ def _log_counts(graphs, counts: Counts, vocabulary: Vocabulary) -> None:
 
 def _most_frequent(names: Counter) -> str:
     return ", ".join(f"{name} ({count})" for name, count in names.most_common(5))
-
-
-def _too_few(source, kind, names, coverage, least) -> BoveError:
-    return BoveError(
-        f"{source}: the vocabulary's treebank has {100 * coverage:.1f} % of its {kind}s, below the "
-        f"{100 * least:g} % asked for; most frequent unknown ones: {_most_frequent(names)}; labels must be "
-        f"the treebank's: parse with a tagger and parser trained on that treebank"
-    )
 
 
 def register_pairs(parser: argparse.ArgumentParser) -> None:

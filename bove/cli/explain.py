@@ -34,8 +34,8 @@ from bove.factor.graphs import GraphCorpus, ranges
 from bove.factor.inference import Inference, infer_batches
 from bove.factor.parallel import Workers, make_batches
 from bove.files import atomic_write, sha256
-from bove.text.conll import Sentence, read_sentences
-from bove.text.graphs import load_graphs
+from bove.text.conll import Sentence
+from bove.text.graphs import load_graphs, sentences_of
 from bove.text.vectors import WordLookup, pretrained_rows
 
 log = logging.getLogger("bove")
@@ -149,7 +149,7 @@ def run_neighbours(args: argparse.Namespace) -> None:
     if cache is None and run is not None and not (args.model or args.graphs):
         cache = run.path / run.variant.folder / "neighbours" / "train.safetensors"
     corpus = load_graphs(graphs)
-    training = _training(args, run, corpus)
+    training = _training(args, run, graphs, corpus)
     with training_tokens(embedder, corpus, graphs, cache, args.limit, args.threads) as tokens:
         found = _find(args, embedder, sentence, places, tokens, training)
         distinct = len(np.unique(tokens.sentences))
@@ -160,23 +160,13 @@ def run_neighbours(args: argparse.Namespace) -> None:
         print("\n\n".join(neighbours.as_text(one, searched) for one in found), end="")
 
 
-def _training(args, run: Run | None, corpus: GraphCorpus) -> list[Sentence]:
-    """The sentences of the treebank; BoveError unless the graphs are of them, by number, ids and lengths."""
-    path = Path(args.treebank or run.treebank())
+def _training(args, run: Run | None, graphs: Path, corpus: GraphCorpus) -> list[Sentence]:
+    """The sentences of the treebank; BoveError unless the graphs are of them."""
+    path = args.treebank or run.treebank()
     section = (run.config if run else defaults())["treebank"]
     columns, encoding = args.columns or section["columns"], args.encoding or section["encoding"]
-    sentences = list(read_sentences(path, columns, encoding))
-    ours = list(zip(corpus.ids or [""] * corpus.n_graphs, corpus.lengths.tolist(), strict=True))
-    theirs = [(sentence.id if corpus.ids else "", len(sentence.forms)) for sentence in sentences]
-    if ours == theirs:
-        return sentences
-    what = f"{len(theirs)} sentences, but the graphs are of {len(ours)}"
-    if len(ours) == len(theirs):
-        (name, size), (other, length) = next(
-            both for both in zip(ours, theirs, strict=True) if both[0] != both[1]
-        )
-        what = f"sentence {other!r} of {length} tokens where the graphs have {name!r} of {size}"
-    raise BoveError(f"{path}: {what}; give the treebank that the model was trained on")
+    advice = "give the treebank that the model was trained on"
+    return list(sentences_of(corpus, graphs, [path], advice, columns, encoding))
 
 
 def _find(args, embedder: Embedder, sentence, places, tokens, training) -> list[neighbours.Neighbours]:
@@ -267,7 +257,10 @@ def training_tokens(
             bags = None
     with tempfile.TemporaryDirectory() as folder:
         if bags is None:
-            whole = limit is None and cache is not None and _can_write(cache)
+            whole = limit is None and cache is not None
+            if whole and not os.access(next(filter(Path.is_dir, cache.absolute().parents)), os.W_OK):
+                log.info("%s: cannot be written, so the training tokens are not kept", cache)
+                whole = False
             file = cache if whole else Path(folder, "tokens.safetensors")
             some = corpus.select(slice(limit))
             if whole:
@@ -279,14 +272,6 @@ def training_tokens(
         rows, bag = ranges(bags.offsets, np.arange(len(first)))
         places = rows - bags.offsets[:-1][bag]
         yield TrainingTokens(bags.vectors[: len(rows)], first[bag], places, alike[bag])
-
-
-def _can_write(path: Path) -> bool:
-    folder = next(parent for parent in path.absolute().parents if parent.is_dir())
-    if os.access(folder, os.W_OK):
-        return True
-    log.info("%s: cannot be written, so the training tokens are not kept", path)
-    return False
 
 
 def _infer(

@@ -24,7 +24,7 @@ from bove.factor.parallel import Batch, Workers, plan_batches
 from bove.factor.settings import InferenceSettings, make
 from bove.files import atomic_write, sha256, write_json
 from bove.text.conll import read_sentences
-from bove.text.graphs import load_graphs
+from bove.text.graphs import load_graphs, sentences_of
 from bove.text.tokens import is_punctuation
 from bove.text.vectors import WordLookup, WordVectors
 from bove.text.vocabulary import Vocabulary
@@ -137,20 +137,9 @@ def _kept_tokens(args, corpus: GraphCorpus) -> np.ndarray:
     """[T] which tokens are in the bags: all, or all but punctuation as the graphs' sentences show it."""
     if args.punctuation:
         return np.ones(corpus.n_tokens, bool)
-    kept, number, advice = [], 0, "give the sentences that the graphs were encoded from"
-    for path in args.sentences:
-        for sentence in read_sentences(path):
-            due, found = "no more", f"{sentence.id!r} of {len(sentence.forms)}"
-            if number < corpus.n_graphs:
-                due = f"{corpus.ids[number]!r} of {corpus.lengths[number]}"
-            if found != due:
-                raise BoveError(f"{path}: sentence {found} tokens where {args.graphs} has {due}; {advice}")
-            kept += [not is_punctuation(form) for form in sentence.forms]
-            number += 1
-    if number < corpus.n_graphs:
-        known = f"{number} sentences for the {corpus.n_graphs} graphs of {args.graphs}"
-        raise BoveError(f"{', '.join(args.sentences)}: {known}; {advice}")
-    return np.array(kept, bool)
+    advice = "give the sentences that the graphs were encoded from"
+    sentences = sentences_of(corpus, args.graphs, args.sentences, advice)
+    return np.array([not is_punctuation(form) for sentence in sentences for form in sentence.forms], bool)
 
 
 def _log_left_out(before: Sequence[int], after: Sequence[int]) -> None:

@@ -21,16 +21,11 @@ log = logging.getLogger("bove")
 
 
 def register_score(parser) -> None:
-    parser.add_argument("--pairs", required=True, help="pairs of one data set (pairs.jsonl)")
-    parser.add_argument(
-        "--bags",
-        required=True,
-        nargs="+",
-        action="extend",
-        metavar="NAME=FILE",
-        help="a system's name in the tables and its bags (bags.safetensors, from `bove infer` or elsewhere)",
-    )
-    parser.add_argument("--output", required=True, help="scores.parquet to write")
+    add = parser.add_argument
+    bags = "a system's name in the tables and its bags (bags.safetensors, from `bove infer` or elsewhere)"
+    add("--pairs", required=True, help="pairs of one data set (pairs.jsonl)")
+    add("--bags", required=True, nargs="+", action="extend", metavar="NAME=FILE", help=bags)
+    add("--output", required=True, help="scores.parquet to write")
 
 
 def run_score(args) -> None:

@@ -7,6 +7,7 @@ there, and a later download from the same address must have it too.
 """
 
 import errno
+import logging
 import lzma
 import os
 import shutil
@@ -26,6 +27,7 @@ from bove import demo
 from bove.errors import BoveError, similar
 from bove.files import atomic_path, read_lines, read_object, sha256, write_json
 
+log = logging.getLogger("bove")
 DOWNLOADS = "results/downloads"
 # Keys of the section parser that name files of Stanza.
 PARSER_FILES = ("tagger", "parser", "lemmatizer", "pretrain", "charlm_forward", "charlm_backward")
@@ -149,7 +151,6 @@ def fetch(
     known_hash: str | None = None,
     members: tuple[str, ...] = (),
     retries: int = 5,
-    tell: Callable[[str], None] = lambda line: None,
 ) -> None:
     """Download `url` to the file `output`, or the members of an archive to the folder `output`.
 
@@ -157,7 +158,6 @@ def fetch(
         known_hash: "sha256:…" or "md5:…"; None takes the recorded hash, or records the first one.
         members: names, or patterns of names, in the archive; they are written without their folders.
         retries: how often to try again after a failed transfer or a wrong hash.
-        tell: gets a line about what was done.
 
     Raises:
         BoveError: the transfer fails every time, the hash is wrong, or the archive is not as asked for.
@@ -172,7 +172,8 @@ def fetch(
             file = _download(url, known_hash, Path(folder), retries, hint)
             entry = {"url": url, "bytes": file.stat().st_size, "sha256": sha256(file)}
             if known_hash is None:
-                tell(f"no hash is known for {url}: this one is taken and recorded, sha256 {entry['sha256']}")
+                said = "no hash is known for %s: this one is taken and recorded, sha256 %s"
+                log.info(said, url, entry["sha256"])
             if members:
                 unpacked = extract(file, members, Path(folder, "members"), url)
                 output.mkdir(exist_ok=True)
@@ -184,7 +185,7 @@ def fetch(
     except OSError as e:
         raise BoveError(f"{output}: cannot be written ({e.strerror or e}); choose another place") from e
     write_json(record, entry)
-    tell(f"{output}: {entry['bytes']} bytes fetched, sha256 {entry['sha256']}")
+    log.info("%s: %d bytes fetched, sha256 %s", output, entry["bytes"], entry["sha256"])
 
 
 def _recorded(record: Path, url: str) -> str | None:

@@ -89,13 +89,13 @@ def _check_trainers(every: Sequence[dict], config: dict, known: Mapping) -> None
 
 
 def _check_key(key: str, known: Mapping) -> None:
-    allowed = [name for name in known if name not in _NEVER_CHOSEN]
     if key in _NEVER_CHOSEN:
         raise BoveError(
             f"configuration: select: {key}: cannot be chosen, since the data sets' graphs depend on it too; "
             f"give each value under ablations, or under compare"
         )
     if key not in known:
+        allowed = [name for name in known if name not in _NEVER_CHOSEN]
         hint = similar(key, allowed)
         raise BoveError(f"configuration: select: {key}: no key of model; {hint}allowed: {', '.join(allowed)}")
 
@@ -160,9 +160,6 @@ class Variant:
 
 def variants(config: dict) -> list[Variant]:
     """The run itself, then its candidates, comparisons, ablations, and its further seeds in rising order.
-
-    Args:
-        config: a resolved configuration.
 
     Raises:
         BoveError: the first change or name that is not allowed, with the variant's name.
@@ -255,13 +252,12 @@ class Homes:
 
     def __init__(self, found: Sequence[Variant]) -> None:
         self._choosing = any(variant.kind == "select" for variant in found)
-        self._first: dict[tuple[str, str], str] = {}
         self._folder: dict[tuple[str, str], str] = {}
+        first: dict[tuple[str, str], str] = {}
         for variant in found:
             for stage, needed in self._depends(variant).items():
                 key = (stage, json.dumps(needed, sort_keys=True))
-                home = self._first.setdefault(key, variant.folder)
-                self._folder[stage, variant.folder] = home
+                self._folder[stage, variant.folder] = first.setdefault(key, variant.folder)
 
     def folder(self, stage: str, variant: str) -> str:
         """The folder, for a variant that is given by its own folder."""
@@ -274,8 +270,7 @@ class Homes:
     def _depends(self, variant: Variant) -> dict:
         """What of the configuration each stage depends on, earlier stages included."""
         config, model = variant.config, variant.config["model"]
-        trainer = model["trainer"]
-        vocabulary = config["vocabulary"]
+        trainer, vocabulary = model["trainer"], config["vocabulary"]
         vectors = [config["vectors"], model["rank"] if config["vectors"]["source"] == "train" else None]
         chosen = {key: value for key, value in model.items() if key not in ("als", "sgd") or key == trainer}
         encoded = [vocabulary, vectors if model["pretrained"] else None]
@@ -326,7 +321,12 @@ class Run:
         path = Path(path)
         file = path / "config.yaml"
         if not file.is_file():
-            raise BoveError(f"{path}: no run is there (it has no config.yaml);{_others(path)}")
+            beside = sorted(str(other.parent) for other in path.parent.glob("*/config.yaml"))
+            given = f"there are: {', '.join(beside)}; " if beside else ""
+            raise BoveError(
+                f"{path}: no run is there (it has no config.yaml); {given}`snakemake --cores 2` makes "
+                f"results/demo, config/README.md says how to make others"
+            )
         config = resolve(load([file]))
         found = {other.folder.rstrip("/"): other for other in variants(config)}
         if variant.strip("/") not in found:
@@ -394,10 +394,3 @@ class Run:
     def _located(self, value: str) -> Path:
         """A file that the configuration names: relative paths start at the folder of results/."""
         return self.path.absolute().parent.parent / sources.locate(self.config, value)
-
-
-def _others(path: Path) -> str:
-    """What to do where there is no run, with the runs beside it."""
-    beside = sorted(str(other.parent) for other in path.parent.glob("*/config.yaml"))
-    given = f" there are: {', '.join(beside)};" if beside else ""
-    return f"{given} `snakemake --cores 2` makes results/demo, config/README.md says how to make others"

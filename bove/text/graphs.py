@@ -9,7 +9,7 @@ vocabulary's; failing that its property is UNKNOWN_<tag>, or UNKNOWN_ where the 
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -19,7 +19,7 @@ import numpy as np
 from bove import artefacts
 from bove.errors import BoveError
 from bove.factor.graphs import GraphCorpus
-from bove.text.conll import Sentence
+from bove.text.conll import Sentence, read_sentences
 from bove.text.vectors import WordVectors
 from bove.text.vocabulary import UNKNOWN_WORD, Vocabulary
 
@@ -242,3 +242,22 @@ def _fits(corpus: GraphCorpus) -> bool:
         and within(corpus.arc_dependent, tokens)
         and len(corpus.ids) in (0, corpus.n_graphs)
     )
+
+
+def sentences_of(
+    corpus: GraphCorpus, graphs: str | Path, paths: Sequence[str | Path], advice: str, *how: str
+) -> Iterator[Sentence]:
+    """The sentences of files, read as `how` says; BoveError where ids or lengths are not the graphs'."""
+    due = list(zip(corpus.ids or [""] * corpus.n_graphs, corpus.lengths.tolist(), strict=True))
+    number = 0
+    for path in paths:
+        for number, sentence in enumerate(read_sentences(path, *how), number + 1):
+            size = len(sentence.forms)
+            if due[number - 1 : number] != [(sentence.id if corpus.ids else "", size)]:
+                there = " of ".join(map(repr, due[number - 1])) if number <= len(due) else "no more"
+                found = f"sentence {sentence.id!r} of {size} tokens where {graphs} has {there}"
+                raise BoveError(f"{path}: {found}; {advice}")
+            yield sentence
+    if number < len(due):
+        known = f"{number} sentences for the {len(due)} graphs of {graphs}"
+        raise BoveError(f"{', '.join(map(str, paths))}: {known}; {advice}")

@@ -27,7 +27,7 @@ def test_arrays_have_what_the_graphs_have_and_repetitions_count_once():
     graphs = [DOG, bove.Graph(), several, bove.Graph([[]])]
     corpus = bove.Corpus.of(iter(graphs))
     assert cells(corpus) == [(list(map(set, g.nodes)), set(g.edges)) for g in graphs]
-    assert corpus.repeated == 1 and several.nodes[0] == ("a",)
+    assert several.nodes[0] == ("a",)
     assert corpus.arrays.ids == ("s1", "2", "3", "4")
     assert corpus.names.relations == ("x", "SBJ", "loop", "y")
     kinds = {name: corpus.names.properties[slice(*rows)] for name, rows in corpus.names.groups.items()}
@@ -118,7 +118,6 @@ def test_triples_are_one_graph(tmp_path):
     more = [("colour:red", "size:2"), (), (), ("colour:red",)]
     assert graph.nodes == [(f"node:{name}", *own) for name, own in zip("abcz", more, strict=True)]
     assert graph.edges == [("r", 0, 1), ("s", 1, 0), ("r", 0, 1), ("r", 2, 2)]
-    assert bove.Corpus.of([graph]).repeated == 1
     assert bove.read_triples(tmp_path / "t.tsv", own_property=False).nodes == [(), (), ()]
     (tmp_path / "spaces").write_text("\u00a0\t\u2003\t\u00a0\n \t \n", encoding="utf-8")
     assert bove.read_triples(tmp_path / "spaces").edges == [("\u2003", 0, 0)]

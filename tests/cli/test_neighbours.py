@@ -127,8 +127,8 @@ def test_what_does_not_fit_is_one_line(folder, refused, words, message):
 def test_another_treebank_is_refused(folder, tmp_path, refused):
     renamed = [dataclasses.replace(s, id=f"x{s.id}" if s.id == "7" else s.id) for s in tiny_sentences()]
     for other, message in (
-        (tiny_sentences()[:5], "5 sentences, but the graphs are of 45; give the treebank that the model was"),
-        (renamed, "sentence 'x7' of 6 tokens where the graphs have '7' of 6; give the treebank that"),
+        (tiny_sentences()[:5], ": 5 sentences for the 45 graphs of"),
+        (renamed, "sentence 'x7' of 6 tokens where "),
     ):
         path = write_treebank(tmp_path / "other", other)
         refused(command(folder, "dog", "--treebank", path), message)
