@@ -102,12 +102,7 @@ def test_names_stay_as_they_are_written(read, name, how):
     assert config["run"] == name
 
 
-@pytest.mark.parametrize("text", ["1e-3", "0.001", "'0.001'", "1.0e-3", "1E-3"])
-def test_numbers_may_have_any_form(read, text):
-    assert read(SMALL + f"model: {{als: {{tolerance: {text}}}}}")["model"]["als"]["tolerance"] == 0.001
-
-
-@pytest.mark.parametrize("text", ["1000", "1e3", "1000.0", "'1000'", "1_000", "01000"])
+@pytest.mark.parametrize("text", ["1000", "1e3", "1.0E+3", "1000.0", "'1000'", "1_000", "01000"])
 def test_one_number_is_one_value_however_it_is_written(read, text):
     config = read(SMALL + f"model: {{lambda_P: {text}}}\nvocabulary: {{min_relations: {text}}}")
     assert repr(config["model"]["lambda_P"]) == "1000.0"
@@ -159,40 +154,32 @@ def test_where_the_schema_leaves_it_open_a_number_is_what_would_be_written_so(re
     assert not changed.config["vocabulary"]["tags"]
 
 
-@pytest.mark.parametrize(
-    ("extra", "message"),
-    [
-        ("modle: {}", "modle: unknown key; did you mean model? allowed: run, seed"),
-        ("model: {alpah: 1}", "model.alpah: unknown key; did you mean alpha? allowed: trainer, rank, alpha"),
-        ("model: {trainer: asl}", "model.trainer: 'asl' is not allowed; did you mean als? allowed: als, sgd"),
-        ("model: {rank: 0}", "model.rank: 0 is not allowed; allowed: at least 1"),
-        ("model: {rank: 2.5}", "model.rank: 2.5 has the wrong type; allowed: integer"),
-        ("model: {alpha: many}", "model.alpha: 'many' has the wrong type; allowed: number"),
-        ("model: {alpha: .nan}", "model.alpha: '.nan' has the wrong type; allowed: number"),
-        ("model: {alpha: true}", "model.alpha: 'true' has the wrong type"),
-        ("model: [1]", "model: ['1'] has the wrong type; allowed: object"),
-        ("vocabulary: {lookup: [exact, exact]}", "vocabulary.lookup:"),
-        ("vocabulary: {numbers: maybe}", "vocabulary.numbers: 'maybe' has the wrong type; allowed: boolean"),
-        ("systems: [bove, bvoe]", "systems.1: 'bvoe' is not allowed; did you mean bove?"),
-        ("parser: {source: load}", "parser.tagger is missing; parser.source: load needs it"),
-        ("sources: {x: {url: 'ftp://x'}}", "sources.x.url: 'ftp://x' is not allowed"),
-        ("sources: {a b: {file: x}}", "sources: 'a b' is not allowed"),
-        ("sources: {x: {sha256: 123}}", "sources.x.sha256: '123' is not allowed"),
-        ("model: {penalty_P: nuclear}", "model.penalty_P: 'nuclear' is not allowed; allowed: l2, l1"),
-        ("seed: -1", "seed: -1 is not allowed; allowed: at least 0"),
-        ("seed: 2024-13-45", "seed: '2024-13-45' has the wrong type; allowed: integer"),
-        ("seed: 1" + "0" * 5000, "seed: '1000"),
-        ("model: {alpha: 1" + "0" * 400 + "}", "model.alpha: '1000"),
-        ("seed: 1:30", "seed: '1:30' has the wrong type; allowed: integer"),
-        ("seed: =", "seed: '=' has the wrong type; allowed: integer"),
-        ("model: {trainer: " + "x" * 999 + "}", "model.trainer: 'xxxxxxxx"),
-    ],
-)
-def test_a_mistake_names_its_key_its_value_and_what_is_allowed(read, extra, message):
-    with pytest.raises(BoveError) as error:
-        read(SMALL, extra)
-    assert str(error.value).startswith(f"configuration: {message}")
-    assert "\n" not in str(error.value)
+MISTAKES = {
+    "modle: {}": "modle: unknown key; did you mean model? allowed: run, seed",
+    "model: {alpah: 1}": "model.alpah: unknown key; did you mean alpha? allowed: trainer, rank, alpha",
+    "model: {trainer: asl}": "model.trainer: 'asl' is not allowed; did you mean als? allowed: als, sgd",
+    "model: {rank: 0}": "model.rank: 0 is not allowed; allowed: at least 1",
+    "model: {rank: 2.5}": "model.rank: 2.5 has the wrong type; allowed: integer",
+    "model: {alpha: many}": "model.alpha: 'many' has the wrong type; allowed: number",
+    "model: {alpha: .nan}": "model.alpha: '.nan' has the wrong type; allowed: number",
+    "model: {alpha: true}": "model.alpha: 'true' has the wrong type",
+    "model: [1]": "model: ['1'] has the wrong type; allowed: object",
+    "vocabulary: {lookup: [exact, exact]}": "vocabulary.lookup:",
+    "vocabulary: {numbers: maybe}": "vocabulary.numbers: 'maybe' has the wrong type; allowed: boolean",
+    "systems: [bove, bvoe]": "systems.1: 'bvoe' is not allowed; did you mean bove?",
+    "parser: {source: load}": "parser.tagger is missing; parser.source: load needs it",
+    "sources: {x: {url: 'ftp://x'}}": "sources.x.url: 'ftp://x' is not allowed",
+    "sources: {a b: {file: x}}": "sources: 'a b' is not allowed",
+    "sources: {x: {sha256: 123}}": "sources.x.sha256: '123' is not allowed",
+    "model: {penalty_P: nuclear}": "model.penalty_P: 'nuclear' is not allowed; allowed: l2, l1",
+    "seed: -1": "seed: -1 is not allowed; allowed: at least 0",
+    "seed: 2024-13-45": "seed: '2024-13-45' has the wrong type; allowed: integer",
+    "seed: 1" + "0" * 5000: "seed: '1000",
+    "model: {alpha: 1" + "0" * 400 + "}": "model.alpha: '1000",
+    "seed: 1:30": "seed: '1:30' has the wrong type; allowed: integer",
+    "seed: =": "seed: '=' has the wrong type; allowed: integer",
+    "model: {trainer: " + "x" * 999 + "}": "model.trainer: 'xxxxxxxx",
+}
 
 
 @pytest.mark.parametrize(
@@ -207,12 +194,14 @@ def test_a_mistake_names_its_key_its_value_and_what_is_allowed(read, extra, mess
         ("similarity", "entailment", "datasets.sts.subsets.a.gold: columns.gold names the input's gold"),
         ("{a: {input: a.txt, gold: a.gs}}", "{}", "datasets.sts.subsets: {} should be non-empty"),
         (", subsets: {a: {input: a.txt, gold: a.gs}}", "", "datasets.sts: subsets is missing; add it"),
+        *(("\n", f"\n{extra}\n", message) for extra, message in MISTAKES.items()),
     ],
 )
-def test_what_is_missing_is_named(read, old, new, message):
+def test_a_mistake_names_its_key_its_value_and_what_is_allowed(read, old, new, message):
     with pytest.raises(BoveError) as error:
-        read(SMALL.replace(old, new))
+        read(SMALL.replace(old, new, 1))
     assert str(error.value).startswith(f"configuration: {message}")
+    assert "\n" not in str(error.value)
 
 
 def test_a_missing_file_and_a_bare_word_are_refused(tmp_path):
@@ -273,12 +262,19 @@ def test_the_configurations_that_come_along_are_valid_and_the_ablations_go_with_
     assert got[:3] == ["", "bove-sgd", "adjacency-only"]
 
 
-def test_the_summary_names_what_is_tried_and_compared(read):
-    text = "select: {grid: {alpha: [1, 2]}, points: [{lambda_P: 3, alpha: 4}]}"
-    assert summary(read(SMALL, text)).endswith("; seed 1; select: alpha, lambda_P.")
-    text = "compare: {a: {model: {alpha: 1}}}\nablations: {b: {model: {alpha: 1}}, c: {}}"
-    assert summary(read(SMALL, text)).endswith("; seed 1; compare: a; ablations: b, c.")
-    assert summary(read(SMALL)).endswith("; seed 1.")
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("", "; seed 1."),
+        (
+            "select: {grid: {alpha: [1, 2]}, points: [{lambda_P: 3, alpha: 4}]}",
+            "; seed 1; select: alpha, lambda_P.",
+        ),
+        ("compare: {a: {}}\nablations: {b: {}, c: {}}", "; seed 1; compare: a; ablations: b, c."),
+    ],
+)
+def test_the_summary_names_what_is_tried_and_compared(read, text, end):
+    assert summary(read(SMALL, text)).endswith(end)
 
 
 @given(st.binary(max_size=200) | st.text(max_size=80).map(str.encode))

@@ -9,7 +9,9 @@ from bove.bags.shards import AUTO, ShardCounts
 
 @pytest.fixture
 def run(tmp_path):
-    return tmp_path / "results" / "a run"
+    """The folder of a run that has the folder for what is made."""
+    (tmp_path / "run" / "parses" / "sts").mkdir(parents=True)
+    return tmp_path / "run"
 
 
 def files(folder, *lines):
@@ -51,32 +53,22 @@ def test_a_run_that_has_begun_keeps_its_number(run, tmp_path):
     assert number(run, []) == 1
     [path] = files(tmp_path, 30)
     assert number(run, [path], choosing=False) == 1
-    made = run / "parses" / "sts.gz"
-    made.parent.mkdir()
-    made.touch()
-    assert number(run, [path]) == 1
-    made.unlink()
-    assert number(run, [path]) == 6
-    shard = run / "parses" / "sts" / "2-of-6.gz"
-    shard.parent.mkdir()
-    shard.touch()
-    assert number(run, []) == 6
-    shard.unlink()
-    assert number(run, []) == 1
+    for made, kept, later in (("sts.gz", 1, 6), ("sts/2-of-6.gz", 6, 1)):
+        (run / "parses" / made).touch()
+        assert number(run, [path] if kept == 1 else []) == kept
+        (run / "parses" / made).unlink()
+        assert number(run, [path] if kept == 1 else []) == later
 
 
 def test_a_number_that_is_given_holds_and_is_kept_when_it_is_given_no_more(run, tmp_path):
     paths = files(tmp_path, 30)
     assert number(run, paths, setting=2) == 2
-    made = run / "parses" / "sts.gz"
-    made.parent.mkdir()
-    made.touch()
+    (run / "parses" / "sts.gz").touch()
     assert number(run, paths) == 2
     assert number(run, paths, setting=3) == 3
 
 
 def test_what_is_made_already_without_a_kept_number_was_made_at_once(run, tmp_path):
-    (run / "parses").mkdir(parents=True)
     (run / "parses" / "sts.gz").touch()
     for text in ("", "[]", '{"parses/sts": 0}', '{"parses/sts": "2"}'):
         (run / "shards.json").write_text(text, encoding="utf-8")

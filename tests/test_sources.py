@@ -32,17 +32,17 @@ def config(tmp_path, monkeypatch):
     return make
 
 
-PLACES = [
-    ("data/train.conll", {}, "data/train.conll"),
-    ("source:one", {"one": WEB}, "results/downloads/one"),
-    ("source:many/x.txt", {"many": ARCHIVE}, "results/downloads/many/x.txt"),
-    ("source:many/x.txt", {"many": {**ARCHIVE, "file": "/my copy"}}, "/my copy/x.txt"),
-    ("source:one", {"one": {"url": "https://host/f", "file": "/my/f.gz"}}, "/my/f.gz"),
-    ("source:corpus/raw.txt", {"corpus": {"sentences": 100}}, "results/x/data/raw.txt"),
-]
-
-
-@pytest.mark.parametrize(("value", "named", "place"), PLACES)
+@pytest.mark.parametrize(
+    ("value", "named", "place"),
+    [
+        ("data/train.conll", {}, "data/train.conll"),
+        ("source:one", {"one": WEB}, "results/downloads/one"),
+        ("source:many/x.txt", {"many": ARCHIVE}, "results/downloads/many/x.txt"),
+        ("source:many/x.txt", {"many": {**ARCHIVE, "file": "/my copy"}}, "/my copy/x.txt"),
+        ("source:one", {"one": {"url": "https://host/f", "file": "/my/f.gz"}}, "/my/f.gz"),
+        ("source:corpus/raw.txt", {"corpus": {"sentences": 100}}, "results/x/data/raw.txt"),
+    ],
+)
 def test_a_file_is_found_where_its_source_says(config, value, named, place):
     assert sources.locate(config(sources=named), value) == place
 
@@ -53,15 +53,13 @@ def test_a_home_folder_may_be_written_short(config, monkeypatch):
     assert sources.locate(config(sources={"s": {"file": "~/sts"}}), "source:s/x") == "/home/me/sts/x"
 
 
-def test_only_sources_that_a_file_comes_from_are_used(config):
-    named = {"used": {"url": "https://host/f"}, "other": {"url": "https://host/g"}}
-    made = config(sources=named, treebank={"train": "source:used", "dev": "dev"})
-    assert list(sources.used(made)) == ["used"]
-
-
 def test_files_that_the_run_does_not_read_may_be_missing(config):
     loaded = {"source": "train", "tagger": "absent", "parser": "absent"}
     sources.check(config(parser=loaded, vectors={"source": "train", "text": "a.txt", "file": "absent"}))
+
+
+def vectors(file, source):
+    return {"vectors": {"file": f"source:{file}"}, "sources": {"c": source}}
 
 
 @pytest.mark.parametrize(
@@ -71,36 +69,20 @@ def test_files_that_the_run_does_not_read_may_be_missing(config):
         ({"treebank": {"train": "train", "dev": "."}}, "treebank.dev: .: is a folder, not a file"),
         ({"parser": {"source": "load", "tagger": "t", "parser": "p"}}, "parser.tagger: t: no such file"),
         ({"sources": {"c": {"sha256": "0" * 64}}}, "sources.c: has no url, file or sentences; give one"),
-        (
-            {"sources": {"c": {**WEB, "members": ["a/x", "b/x"]}}},
-            "sources.c.members: two members have one f",
-        ),
+        ({"sources": {"c": {**WEB, "members": ["a/x", "b/x"]}}}, "sources.c.members: two members have"),
         ({"bags": {"other": {"d": "no"}}}, "bags.other.d: no: no such file"),
+        (vectors("cc/x", WEB), "vectors.file: no source 'cc'; did you mean c? there are: c"),
+        (vectors("vectors", WEB), "vectors.file: no source 'vectors'; there are: c"),
+        (
+            vectors("c/raw", {"sentences": 100}),
+            "vectors.file: source 'c' has no file 'raw'; did you mean ra",
+        ),
+        (vectors("c/z.txt", ARCHIVE), "vectors.file: source 'c' has no file 'z.txt'; did you mean"),
+        (vectors("c/z.txt", WEB), "vectors.file: source 'c' is one file; write source:c"),
+        (vectors("c/z.txt", {"file": "."}), "vectors.file: ./z.txt: no such file"),
     ],
 )
 def test_what_is_not_there_is_named_with_its_key(config, sections, message):
     with pytest.raises(BoveError) as error:
         sources.check(config(**sections))
     assert str(error.value).startswith(f"configuration: {message}")
-
-
-@pytest.mark.parametrize(
-    ("value", "source", "message"),
-    [
-        ("cc/x", WEB, "no source 'cc'; did you mean c? there are: c"),
-        ("vectors", WEB, "no source 'vectors'; there are: c"),
-        (
-            "c/raw",
-            {"sentences": 100},
-            "source 'c' has no file 'raw'; did you mean raw.txt? there are: tree",
-        ),
-        ("c/z.txt", ARCHIVE, "source 'c' has no file 'z.txt'; did you mean"),
-        ("c/z.txt", WEB, "source 'c' is one file; write source:c"),
-        ("c/z.txt", {"file": "."}, "./z.txt: no such file"),
-    ],
-)
-def test_a_source_that_lacks_a_file_is_named(config, value, source, message):
-    made = config(vectors={"file": f"source:{value}"}, sources={"c": source})
-    with pytest.raises(BoveError) as error:
-        sources.check(made)
-    assert str(error.value).startswith(f"configuration: vectors.file: {message}")

@@ -60,8 +60,12 @@ def server(monkeypatch):
     thread.join()
 
 
-def _fetch(server, name, output, *more):
-    return main(["fetch", "--name", "x", "--url", server.url(name), "--output", str(output), *more])
+def _words(server, name, output, *more):
+    return ["fetch", "--name", "x", "--url", server.url(name), "--output", str(output), *more]
+
+
+def _fetch(*given):
+    return main(_words(*given))
 
 
 def _zip(members):
@@ -70,6 +74,19 @@ def _zip(members):
         for name, text in members.items():
             packed.writestr(name, text)
     return stream.getvalue()
+
+
+def _tar(path, *members, kind="w"):
+    """A tar archive of (name, content, type)."""
+    with tarfile.open(path, kind) as packed:
+        for name, content, type_ in members:
+            info = tarfile.TarInfo(name)
+            info.type, info.size, info.linkname = type_, len(content), "/etc/passwd"
+            packed.addfile(info, io.BytesIO(content))
+    return path
+
+
+TWICE = _zip({"a/x.txt": "1", "b/x.txt": "2"})
 
 
 def _everything_under(folder):
@@ -103,9 +120,8 @@ def test_a_transfer_that_fails_once_is_tried_again(server, tmp_path, failure):
     assert (tmp_path / "vectors").read_bytes() == CONTENT
 
 
-def test_a_server_that_always_fails_is_one_line_and_leaves_nothing(server, tmp_path, capsys):
-    assert _fetch(server, "absent", tmp_path / "vectors", "--retries", "2") == 2
-    assert "not fetched in 3 tries" in capsys.readouterr().err
+def test_a_server_that_always_fails_is_one_line_and_leaves_nothing(server, tmp_path, refused):
+    refused(_words(server, "absent", tmp_path / "vectors", "--retries", "2"), "not fetched in 3 tries")
     assert server.asked == 3
     assert _everything_under(tmp_path) == []
 
@@ -134,32 +150,31 @@ def test_only_the_wanted_members_of_an_archive_are_written(server, tmp_path):
     assert (tmp_path / "sts" / "STS.input.x.txt").read_text() == "p\tq\n"
 
 
-@pytest.mark.parametrize("member", ["../evil.txt", "/evil.txt", "a/../../evil.txt", "a\\evil.txt"])
-def test_a_member_that_points_elsewhere_is_refused(server, tmp_path, capsys, member):
-    server.files["/bad.zip"] = _zip({"a/good.txt": "fine", member: "evil"})
-    assert _fetch(server, "bad.zip", tmp_path / "out", "--member", "*.txt") == 2
-    assert "not safe" in capsys.readouterr().err
-    assert _everything_under(tmp_path) == []
-
-
-@pytest.mark.parametrize(
-    ("wanted", "complaint"),
-    [("c/x.txt", "has no member c/x.txt; it has a/x.txt, b/x.txt"), ("*/x.txt", "have one file name")],
-)
-def test_members_must_be_there_once(server, tmp_path, capsys, wanted, complaint):
-    server.files["/a.zip"] = _zip({"a/x.txt": "1", "b/x.txt": "2"})
-    assert _fetch(server, "a.zip", tmp_path / "out", "--member", wanted) == 2
-    assert complaint in capsys.readouterr().err
-    assert _everything_under(tmp_path) == []
-
-
-def test_a_damaged_archive_leaves_nothing(server, tmp_path, capsys):
+def _damaged_zip():
     whole = bytearray(_zip({"a/x.txt": "first" * 100, "a/y.txt": "text" * 1000}))
     place = whole.index(b"texttext") + 100
     whole[place : place + 4] = b"TEXT"
-    server.files["/a.zip"] = bytes(whole)
-    assert _fetch(server, "a.zip", tmp_path / "out", "--member", "a/*") == 2
-    assert "damaged" in capsys.readouterr().err
+    return bytes(whole)
+
+
+@pytest.mark.parametrize(
+    ("content", "wanted", "complaint"),
+    [
+        *(
+            (_zip({"a/good.txt": "fine", name: "evil"}), "*.txt", "not safe")
+            for name in ("../evil.txt", "/evil.txt", "a/../../evil.txt", "a\\evil.txt")
+        ),
+        (TWICE, "c/x.txt", "has no member c/x.txt; it has a/x.txt, b/x.txt"),
+        (TWICE, "*/x.txt", "have one file name"),
+        (_damaged_zip(), "a/*", "damaged"),
+        (CONTENT, "x", "neither a zip nor a tar archive"),
+    ],
+)
+def test_an_archive_without_safe_and_sound_members_leaves_nothing(
+    server, tmp_path, refused, content, wanted, complaint
+):
+    server.files["/bad.zip"] = content
+    refused(_words(server, "bad.zip", tmp_path / "out", "--member", wanted), complaint)
     assert _everything_under(tmp_path) == []
 
 
@@ -178,45 +193,25 @@ def test_an_archive_that_would_fill_the_disk_is_refused(tmp_path):
 
 
 def test_a_file_or_a_folder_of_one_name_in_a_tar_archive(tmp_path):
-    with tarfile.open(tmp_path / "a.tar", "w") as archive:
-        for kind, content in ((tarfile.REGTYPE, b"text"), (tarfile.DIRTYPE, b"")):
-            member = tarfile.TarInfo("a")
-            member.type, member.size = kind, len(content)
-            archive.addfile(member, io.BytesIO(content))
-    assert extract(tmp_path / "a.tar", ("a",), tmp_path / "out")[0].read_bytes() == b"text"
+    path = _tar(tmp_path / "a.tar", ("a", b"text", tarfile.REGTYPE), ("a", b"", tarfile.DIRTYPE))
+    assert extract(path, ("a",), tmp_path / "out")[0].read_bytes() == b"text"
 
 
 @pytest.mark.parametrize("kind", ["gz", "xz"])
 def test_a_tar_archive_whose_sum_is_wrong_is_damaged_even_if_its_members_can_be_read(
-    server, tmp_path, capsys, kind
+    server, tmp_path, refused, kind
 ):
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode=f"w:{kind}") as archive:
-        info = tarfile.TarInfo("x.txt")
-        info.size = 50_000
-        archive.addfile(info, io.BytesIO(os.urandom(info.size)))
-    content = bytearray(packed.getvalue())
+    path = _tar(tmp_path / "a", ("x.txt", os.urandom(50_000), tarfile.REGTYPE), kind=f"w:{kind}")
+    content = bytearray(path.read_bytes())
     content[25_000] ^= 255
     server.files["/a.tar"] = bytes(content)
-    assert _fetch(server, "a.tar", tmp_path / "out", "--member", "x.txt") == 2
-    assert "a.tar: damaged or locked archive (" in capsys.readouterr().err
-    assert _everything_under(tmp_path) == []
-
-
-def test_what_is_no_archive_has_no_members(server, tmp_path, capsys):
-    assert _fetch(server, "vectors.bin", tmp_path / "out", "--member", "x") == 2
-    assert "neither a zip nor a tar archive" in capsys.readouterr().err
+    words = _words(server, "a.tar", tmp_path / "out", "--member", "x.txt")
+    refused(words, "a.tar: damaged or locked archive (", tmp_path / "out")
 
 
 def test_tar_members_come_out_but_links_do_not(tmp_path):
-    archive = tmp_path / "a.tar.gz"
-    with tarfile.open(archive, "w:gz") as packed:
-        info = tarfile.TarInfo("a/x.txt")
-        info.size = 3
-        packed.addfile(info, io.BytesIO(b"abc"))
-        link = tarfile.TarInfo("a/link.txt")
-        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
-        packed.addfile(link)
+    members = ("a/x.txt", b"abc", tarfile.REGTYPE), ("a/link.txt", b"", tarfile.SYMTYPE)
+    archive = _tar(tmp_path / "a.tar.gz", *members, kind="w:gz")
     assert [path.name for path in extract(archive, ("a/*",), tmp_path / "out")] == ["x.txt"]
     with pytest.raises(BoveError, match="has no member"):
         extract(archive, ("a/link.txt",), tmp_path / "out")
@@ -225,23 +220,21 @@ def test_tar_members_come_out_but_links_do_not(tmp_path):
 @pytest.mark.parametrize(
     "arguments", [("--sha256", "abc"), ("--md5", "0" * 64), ("--retries", "-1")], ids=lambda value: value[0]
 )
-def test_arguments_that_cannot_be_meant_are_refused(server, tmp_path, capsys, arguments):
-    assert _fetch(server, "vectors.bin", tmp_path / "x", *arguments) == 2
-    assert arguments[0] in capsys.readouterr().err
+def test_arguments_that_cannot_be_meant_are_refused(server, tmp_path, refused, arguments):
+    refused(_words(server, "vectors.bin", tmp_path / "x", *arguments), arguments[0])
     assert server.asked == 0
 
 
-def test_an_output_that_cannot_be_written_is_one_line(server, tmp_path, capsys, monkeypatch):
+def test_an_output_that_cannot_be_written_is_one_line(server, tmp_path, refused, monkeypatch):
     (tmp_path / "taken").mkdir()
-    assert _fetch(server, "vectors.bin", tmp_path / "taken") == 2
-    (tmp_path / "file").write_text("")
-    assert _fetch(server, "vectors.bin", tmp_path / "file" / "x") == 2
-    assert capsys.readouterr().err.count("cannot be written") == 2
+    (tmp_path / "file").touch()
+    for place in ("taken", "file/x"):
+        refused(_words(server, "vectors.bin", tmp_path / place), "cannot be written")
 
     def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("bove.config.sources.shutil.copyfileobj", full)
-    server.files["/a.zip"] = _zip({"x.txt": "1"})
-    assert _fetch(server, "a.zip", tmp_path / "out", "--member", "x.txt") == 2
-    assert "out: cannot be written (No space left on device)" in capsys.readouterr().err
+    server.files["/a.zip"] = TWICE
+    words = _words(server, "a.zip", tmp_path / "out", "--member", "a/x.txt")
+    refused(words, "out: cannot be written (No space left on device)")

@@ -22,7 +22,7 @@ from bove.text.vocabulary import Vocabulary
 ROOT = Path(__file__).parent.parent.parent
 TREE = row09(1, "dogs", "NNS", 2, "SBJ") + row09(2, "bark", "VBP", 0, "ROOT")
 THRESHOLDS = ["--min-words", "1", "--min-tags", "1", "--min-relations", "1", "--lookup", "exact"]
-PAIRS = "pairs --dataset d --task similarity --column first=1 --column second=2 --encoding utf-8"
+PAIRS = "pairs --dataset d --task similarity --column first=1 --column second=2 --column gold=3"
 
 
 @pytest.fixture
@@ -32,23 +32,12 @@ def treebank(tmp_path, monkeypatch):
     return ["vocabulary", "--treebank", "trees", "--columns", "gold", *THRESHOLDS]
 
 
-def refused(words, capsys, said):
-    assert main(words) == 2
-    last = capsys.readouterr().err.strip().split("\n")[-1]
-    assert said in last, last
-
-
 def bove(folder, *words, **environment):
     """The command in a process of its own, whose stdout takes UTF-8 and nothing else."""
     usual = {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8:strict"}
     command = [sys.executable, "-P", "-m", "bove", *words]
-    return subprocess.Popen(
-        command,
-        cwd=folder,
-        env=os.environ | usual | environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, cwd=folder, env=os.environ | usual | environment, **pipes)
 
 
 def test_the_help_names_every_stage_and_that_of_each_is_one_screen(capsys, monkeypatch):
@@ -71,24 +60,21 @@ def test_the_help_names_every_stage_and_that_of_each_is_one_screen(capsys, monke
         (["new", "--log", "new"], "--output new and --log are one file; name two"),
     ],
 )
-def test_what_is_written_takes_the_place_of_nothing_that_is_read(treebank, capsys, output, said):
-    refused([*treebank, "--output", *output], capsys, said)
-    assert Path("trees").read_text(encoding="utf-8") == TREE and not Path("new").exists()
+def test_what_is_written_takes_the_place_of_nothing_that_is_read(treebank, refused, output, said):
+    refused([*treebank, "--output", *output], said, Path("new"))
+    assert Path("trees").read_text(encoding="utf-8") == TREE
 
 
-def test_a_file_that_is_named_with_a_system_counts_too(treebank, capsys):
-    words = ["score", "--pairs", "p", "--bags", "bove=trees", "--output", "trees"]
-    refused(words, capsys, "bags names it too")
+def test_a_file_that_is_named_with_a_system_counts_too(treebank, refused):
+    refused(["score", "--pairs", "p", "--bags", "bove=trees", "--output", "trees"], "bags names it too")
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder"])
-def test_a_pipe_or_a_folder_is_not_replaced(treebank, capsys, kind):
+def test_a_pipe_or_a_folder_is_not_replaced(treebank, refused, kind):
     there = Path("there")
     os.mkfifo(there) if kind == "pipe" else there.mkdir()
     before = stat.S_IFMT(there.stat().st_mode)
-    refused(
-        [*treebank, "--output", "there"], capsys, "there: cannot be written (is a folder, a pipe or a dev"
-    )
+    refused([*treebank, "--output", "there"], "there: cannot be written (is a folder, a pipe or a dev")
     assert stat.S_IFMT(there.stat().st_mode) == before
     assert sorted(map(str, Path().iterdir())) == ["there", "trees"]
 
@@ -100,42 +86,34 @@ def test_nothing_is_put_beside_the_devices():
 
 
 @pytest.mark.parametrize("seed", ["-1", str(2**32)])
-def test_a_seed_that_can_be_none_is_refused_by_every_stage(tmp_path, capsys, seed):
+def test_a_seed_that_can_be_none_is_refused_by_every_stage(tmp_path, refused, seed):
     words = "vectors train --input x --dimensions 2 --window 1 --epochs 1 --min-count 1 --negative 1"
     words += f" --seed {seed} --output {tmp_path}/out"
-    refused(words.split(), capsys, f"--seed {seed}: must be a whole number from 0 to 4294967295")
+    refused(words.split(), f"--seed {seed}: must be a whole number from 0 to 4294967295")
 
 
 @pytest.mark.parametrize("error", [MemoryError("Unable to allocate 9 TiB"), MemoryError()])
-def test_too_little_memory_is_one_line(treebank, capsys, monkeypatch, error):
+def test_too_little_memory_is_one_line(treebank, refused, monkeypatch, error):
     def run(args):
         raise error
 
     monkeypatch.setattr(data, "run_vocabulary", run)
-    refused([*treebank, "--output", "new"], capsys, f"out of memory ({error or 'no more is given'}); work on")
+    refused([*treebank, "--output", "new"], f"out of memory ({error or 'no more is given'}); work on")
 
 
-def test_a_name_that_is_not_text_is_refused_with_what_was_found(treebank, capsys):
+@pytest.mark.parametrize(
+    ("label", "separator", "said"),
+    [
+        ("l\udcff", "\t", "half a surrogate pair in "),
+        ("l", "\n", r"separator: '\n' cannot separate columns"),
+    ],
+)
+def test_a_name_that_is_not_text_and_a_separator_that_is_a_line_break_are_refused(
+    treebank, refused, label, separator, said
+):
+    words = [*PAIRS.split(), "--encoding", "utf-8", "--subset", "s", "pairs", "--output", "new"]
     Path("pairs").write_text("a\tb\t1\n", encoding="utf-8")
-    words = [
-        *PAIRS.split(),
-        "--column",
-        "gold=3",
-        "--label",
-        "l\udcff",
-        "--separator",
-        "\t",
-        "--subset",
-        "s",
-        "pairs",
-    ]
-    refused([*words, "--output", "new"], capsys, r"half a surrogate pair in ")
-    assert sorted(map(str, Path().iterdir())) == ["pairs", "trees"]
-
-
-def test_a_line_break_separates_no_columns(treebank, capsys):
-    words = [*PAIRS.split(), "--label", "l", "--separator", "\n", "--subset", "s", "trees", "--output", "new"]
-    refused(words, capsys, r"separator: '\n' cannot separate columns")
+    refused([*words, "--label", label, "--separator", separator], said, Path("new"))
 
 
 def test_odd_bytes_in_a_file_name_are_printed_as_escapes(tmp_path):
@@ -157,11 +135,10 @@ def test_an_output_or_a_log_on_a_full_disk_is_one_line(treebank, tmp_path, capsy
         environment = os.environ | {"PYTHONPATH": str(ROOT)}
         done = subprocess.run(command, env=environment, check=False, stdout=full, stderr=subprocess.PIPE)
     assert (done.returncode, done.stderr) == (2, b"bove check: standard output: No space left on device\n")
-    said = "--log /dev/full: cannot be written (No space left on device); choose another file"
     assert main([*treebank, "--output", "new", "--log", "/dev/full"]) == 2
-    lines = capsys.readouterr().err.strip().split("\n")
-    assert lines[-1] == f"bove vocabulary: {said}"
-    assert not any("Traceback" in line or "Logging error" in line for line in lines)
+    said = capsys.readouterr().err
+    assert "--log /dev/full: cannot be written (No space left on device)" in said.strip().split("\n")[-1]
+    assert "Traceback" not in said and "Logging error" not in said
 
 
 @pytest.mark.parametrize("name", ["C", "POSIX"])

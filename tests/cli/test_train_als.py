@@ -1,21 +1,26 @@
-"""`bove train-als`, `bove compress` and `bove infer` on a small treebank, by their command lines."""
+"""`bove train-als`, `train-again`, `compress` and `infer` on a small treebank, by their command lines."""
 
 import csv
+import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import reference
-from tiny_treebank import count_and_encode
+from tiny_treebank import count_and_encode, write_treebank
 
 from bove.bags.store import Bags
+from bove.cli import train
 from bove.cli.main import main
+from bove.factor import als
 from bove.factor.model import LowRank, Model
-from bove.text.conll import Sentence, read_sentences, write_conllu
+from bove.text.conll import Sentence, read_sentences
 from bove.text.graphs import load_graphs
-from bove.text.vectors import write_vectors
+from bove.text.vectors import WordVectors, write_vectors
 from bove.text.vocabulary import Vocabulary
 
 RANK = 6
@@ -38,23 +43,31 @@ def built(tmp_path_factory):
     """A folder with treebank, vocabulary, vectors, graphs and a model."""
     folder = tmp_path_factory.mktemp("built")
     rng = np.random.default_rng(0)
-    with open(folder / "t.conllu", "w", encoding="utf-8") as stream:
-        for i in range(40):
-            a, b = rng.choice(WORDS, 2)
-            forms = (str(a), "chase", str(b), ".")[: 4 if i % 3 else 3]
-            write_conllu(
-                stream,
-                Sentence(f"s{i}", forms, ("NNS", "VBP", "NNS", ".")[: len(forms)], (2, 0, 2, 2)[: len(forms)],
-                         ("SBJ", "ROOT", "OBJ", "P")[: len(forms)]),
-            )  # fmt: skip
-        write_conllu(stream, Sentence("nothing", (), (), (), ()))
-        write_conllu(stream, Sentence("again", ("dogs", "chase"), ("NNS", "VBP"), (2, 0), ("SBJ", "ROOT")))
-        write_conllu(stream, Sentence("same", ("dogs", "chase"), ("NNS", "VBP"), (2, 0), ("SBJ", "ROOT")))
+    sentences = []
+    for i in range(40):
+        a, b = map(str, rng.choice(WORDS, 2))
+        n = 4 if i % 3 else 3
+        fields = (a, "chase", b, "."), ("NNS", "VBP", "NNS", "."), (2, 0, 2, 2), ("SBJ", "ROOT", "OBJ", "P")
+        sentences.append(Sentence(f"s{i}", *(field[:n] for field in fields)))
+    two = (("dogs", "chase"), ("NNS", "VBP"), (2, 0), ("SBJ", "ROOT"))
+    sentences += [Sentence("nothing", (), (), (), ()), Sentence("again", *two), Sentence("same", *two)]
+    write_treebank(folder / "t.conllu", sentences)
     vectors = rng.standard_normal((len(WORDS) + 1, RANK)).astype(np.float32)
     write_vectors(folder / "v", [([w.encode() for w in [*WORDS, "wolves"]], vectors)], {})
     count_and_encode(folder)
     assert not bove("train-als", *inputs(folder), *TRAIN, *outputs(folder, "m"))
     return folder
+
+
+def log_of(path):
+    with open(path, encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def same(folder, one, two):
+    """Whether two trainings gave one model and one log."""
+    pairs = ((folder / f"{one}{end}", folder / f"{two}{end}") for end in ("", ".csv"))
+    return all(first.read_bytes() == second.read_bytes() for first, second in pairs)
 
 
 def inputs(folder):
@@ -89,8 +102,7 @@ def dense(folder):
 
 
 def test_the_log_has_a_row_a_round_and_terms_that_add_up(built):
-    with open(built / "m.csv", encoding="utf-8", newline="") as stream:
-        rows = list(csv.DictReader(stream))
+    rows = log_of(built / "m.csv")
     assert [row["round"] for row in rows] == ["1", "2", "3", "4", "5"]
     assert [row["restart"] for row in rows] == ["0", "0", "0", "1", "0"]
     terms = ["words", "tags", "relation:SBJ", "relation:OBJ", "relation:P", "relation:ADJACENCY"]
@@ -100,8 +112,6 @@ def test_the_log_has_a_row_a_round_and_terms_that_add_up(built):
 
 
 def test_frozen_rows_are_the_pretrained_vectors(built):
-    from bove.text.vectors import WordVectors
-
     model, vocabulary = Model.load(built / "m"), Vocabulary.load(built / "vocabulary")
     vectors = WordVectors.open(built / "v")
     row = vocabulary.words.index("dogs")
@@ -110,84 +120,39 @@ def test_frozen_rows_are_the_pretrained_vectors(built):
     assert model.hyperparameters["alpha"] == 2 and model.relation_names == vocabulary.relations
 
 
-def test_training_gives_the_same_bytes_on_any_number_of_threads(built):
-    for threads in (1, 2):
-        assert not bove(
-            "train-als", *inputs(built), *TRAIN, *outputs(built, f"m{threads}"), "--threads", threads
-        )
-        assert (built / f"m{threads}").read_bytes() == (built / "m").read_bytes()
-        assert (built / f"m{threads}.csv").read_bytes() == (built / "m.csv").read_bytes()
+@pytest.mark.parametrize("threads", [1, 2])
+def test_training_gives_the_same_bytes_on_any_number_of_threads(built, threads):
+    words = ["train-als", *inputs(built), *TRAIN, *outputs(built, f"m{threads}"), "--threads", threads]
+    assert not bove(*words) and same(built, f"m{threads}", "m")
     assert not list(built.glob("*.checkpoint"))
 
 
-def test_a_stopped_training_goes_on_to_the_same_end(built):
-    long = [*map(str, TRAIN)]
-    long[long.index("--max-rounds") + 1] = "4000"
-    command = [
-        sys.executable,
-        "-m",
-        "bove",
-        "train-als",
-        *map(str, [*inputs(built), *long, *outputs(built, "stop")]),
-    ]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    for line in process.stderr:
-        if "round 20:" in line:
-            break
-    process.send_signal(signal.SIGTERM)
-    rest = process.stderr.read()
-    assert process.wait(timeout=60) == 143 and "run again to go on" in rest, rest
+def test_a_stopped_training_goes_on(built):
+    words = ["train-als", *inputs(built), *TRAIN, "--max-rounds", 4000, *outputs(built, "stop")]
+    command = [sys.executable, "-m", "bove", *map(str, words)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert any("round 20:" in line for line in process.stderr)
+        process.send_signal(signal.SIGTERM)
+        rest = process.stderr.read()
+    assert process.returncode == 143 and "run again to go on" in rest, rest
     assert not (built / "stop").exists() and (built / "stop.checkpoint").exists()
-    again = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    assert (
-        "going on from round" in again.stderr.readline() + again.stderr.readline() + again.stderr.readline()
-    )
-    again.kill()
-    again.wait()
-    again.stderr.close()
-    process.stderr.close()
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert "going on from round" in "".join(process.stderr.readline() for _ in range(3))
+        process.kill()
 
 
-def test_a_resumed_training_has_the_bytes_of_an_undisturbed_one(built, monkeypatch):
-    from bove.factor import als
-
-    one_round, calls = als.AlsTrainer._round, []
-
-    def stop_in_third(self, state, workers):
-        calls.append(state.round)
-        if len(calls) == 4:
-            raise KeyboardInterrupt
-        return one_round(self, state, workers)
-
-    monkeypatch.setattr(als.AlsTrainer, "_round", stop_in_third)
-    with pytest.raises(SystemExit):
-        bove("train-als", *inputs(built), *TRAIN, *outputs(built, "again"))
-    assert not (built / "again").exists()
-    assert not bove("train-als", *inputs(built), *TRAIN, *outputs(built, "again"))
-    assert calls == [0, 1, 2, 3, 3, 4]
-    assert (built / "again").read_bytes() == (built / "m").read_bytes()
-
-
-def test_averaged_bags_equal_the_oracle_and_duplicates_share_one(built):
-    assert not infer(built, "b")
-    bags, model = Bags.open(built / "b"), Model.load(built / "m")
+@pytest.mark.parametrize(("system", "rounds"), [("bove", 30), ("properties-only", 3)])
+def test_averaged_bags_equal_the_oracle_and_duplicates_share_one(built, system, rounds):
+    assert not infer(built, system, system=system)
+    bags, model = Bags.open(built / system), Model.load(built / "m")
     corpus, graphs = dense(built)
-    P, R = model.properties.astype(float), model.relations.astype(float)
+    P, R = model.properties.astype(float), model.relations.astype(float) * (system == "bove")
     for name, graph in zip(corpus.ids, graphs, strict=True):
-        want = reference.infer(graph, P, R, 2, 3, 30)
+        want = reference.infer(graph, P, R, 2, 3, rounds)
         np.testing.assert_allclose(bags[name], want, rtol=2e-3, atol=2e-5)
     assert bags["nothing"].shape == (0, RANK)
     assert bags.bag_of("again") == bags.bag_of("same") and bags.n_bags < len(bags)
-    assert bags.system == "bove" and bags.model_hash == model.hash
-
-
-def test_properties_only_bags_are_those_of_no_relations(built):
-    assert not infer(built, "p", system="properties-only")
-    bags, model = Bags.open(built / "p"), Model.load(built / "m")
-    corpus, graphs = dense(built)
-    P = model.properties.astype(float)
-    want = reference.infer(graphs[1], P, np.zeros_like(model.relations), 2, 3, 3)
-    np.testing.assert_allclose(bags[corpus.ids[1]], want, rtol=1e-3, atol=1e-6)
+    assert bags.system == system and bags.model_hash == model.hash
 
 
 def test_a_compressed_model_at_energy_one_gives_the_same_bags(built):
@@ -202,9 +167,8 @@ def test_a_compressed_model_at_energy_one_gives_the_same_bags(built):
     for name in one.ids:
         np.testing.assert_allclose(one[name], two[name], rtol=1e-3, atol=1e-5)
         np.testing.assert_allclose(one[name], three[name], rtol=1e-3, atol=1e-5)
-    with open(built / "r.csv", encoding="utf-8", newline="") as stream:
-        rows = {row["id"]: row for row in csv.DictReader(stream)}
-    assert rows["again"]["tokens"] == "2" and int(rows["again"]["iterations"]) > 1
+    (row,) = (row for row in log_of(built / "r.csv") if row["id"] == "again")
+    assert row["tokens"] == "2" and int(row["iterations"]) > 1
 
 
 def test_nuclear_relations_are_written_with_the_ranks_that_compressing_and_inference_find(built):
@@ -236,8 +200,6 @@ def test_the_baseline_has_the_words_that_have_a_vector_and_no_others(built):
         "infer", "--system", "word-vectors", "--vectors", built / "v", "--vocabulary", built / "vocabulary",
         "--sentences", built / "t.conllu", "--output", built / "w",
     )  # fmt: skip
-    from bove.text.vectors import WordVectors
-
     bags, vectors = Bags.open(built / "w"), WordVectors.open(built / "v")
     for sentence in read_sentences(built / "t.conllu"):
         known = [form for form in sentence.forms if form in WORDS]
@@ -264,26 +226,170 @@ def test_bad_input_is_one_line_and_leaves_nothing(built, capsys, change, says):
     (built / "bad.checkpoint").unlink(missing_ok=True)
 
 
-def test_graphs_of_another_vocabulary_and_files_that_are_no_model_are_refused(built, capsys, tmp_path):
-    assert not bove(
-        "vocabulary", "--treebank", built / "t.conllu", "--columns", "gold", "--min-words", 9,
-        "--min-tags", 2, "--min-relations", 1, "--lookup", "exact", "--adjacency", "--output", tmp_path / "v",
-    )  # fmt: skip
-    assert not bove(
-        "encode",
-        "--sentences",
-        built / "t.conllu",
-        "--vocabulary",
-        tmp_path / "v",
-        "--output",
-        tmp_path / "g",
-    )
-    capsys.readouterr()
-    assert infer(built, "x", "--graphs", tmp_path / "g") == 2
-    assert "encode the sentences with the model's vocabulary" in capsys.readouterr().err
-    cut = tmp_path / "cut"
-    cut.write_bytes((built / "m").read_bytes()[:-100])
-    for path in (cut, built / "g", built / "t.conllu"):
-        assert infer(built, "x", "--model", path) == 2
-        assert str(path) in capsys.readouterr().err
-    assert not (built / "x").exists()
+def test_graphs_of_another_vocabulary_and_files_that_are_no_model_are_refused(built, refused, tmp_path):
+    (tmp_path / "t.conllu").write_bytes((built / "t.conllu").read_bytes())
+    count_and_encode(tmp_path, "--min-words", "9")
+    words = ["infer", "--system", "bove", "--output", built / "x", "--model"]
+    said = "encode the sentences with the model's vocabulary"
+    refused([*words, built / "m", "--graphs", tmp_path / "g"], said, built / "x")
+    (tmp_path / "cut").write_bytes((built / "m").read_bytes()[:-100])
+    for path in (tmp_path / "cut", built / "g", built / "t.conllu"):
+        refused([*words, path, "--graphs", built / "g"], str(path), built / "x")
+
+
+# Times of the rounds, and steps cut short
+
+
+def command(folder, name, *options):
+    """The command line that writes the model `name`, its log and its times."""
+    times = ["--times", folder / f"{name}.times"]
+    return ["train-als", *inputs(folder), *TRAIN, *outputs(folder, name), *times, *options]
+
+
+@pytest.fixture
+def happened(monkeypatch):
+    """What happened of `round` and `save`, by a clock on which they alone take time: 2 and 1000 seconds."""
+    names, one_round, save = [], als.AlsTrainer._round, train.Checkpoint.save
+    lengths = {"round": 2, "save": 1000}
+
+    def slow_round(*args):
+        names.append("round")
+        return one_round(*args)
+
+    def slow_save(*args):
+        names.append("save")
+        save(*args)
+
+    monkeypatch.setattr(als.AlsTrainer, "_round", slow_round)
+    monkeypatch.setattr(train.Checkpoint, "save", slow_save)
+    clock = SimpleNamespace(monotonic=lambda: float(sum(lengths[name] for name in names)))
+    monkeypatch.setattr(als, "time", clock)
+    return names
+
+
+def test_times_have_the_seconds_up_to_each_round_without_checkpoints(built, happened, capsys):
+    assert not bove(*command(built, "timed"))
+    assert happened.count("save") == 2
+    times = log_of(built / "timed.times")
+    assert list(times[0]) == ["round", "seconds", "total"]
+    assert [float(row["seconds"]) for row in times] == [2, 4, 6, 8, 10]
+    assert [row["total"] for row in times] == [row["total"] for row in log_of(built / "timed.csv")]
+    assert len(re.findall(r"round \d.*; 2\.0 s$", capsys.readouterr().err, re.M)) == 5
+
+
+def test_a_resumed_training_counts_on_to_the_bytes_of_an_undisturbed_one(built, happened, monkeypatch):
+    one_round = als.AlsTrainer._round
+
+    def stopped(self, state, workers):
+        if state.round == 3:
+            raise KeyboardInterrupt
+        return one_round(self, state, workers)
+
+    with monkeypatch.context() as patched, pytest.raises(SystemExit):
+        patched.setattr(als.AlsTrainer, "_round", stopped)
+        bove(*command(built, "stopped"))
+    assert not (built / "stopped.times").exists()
+    assert not bove(*command(built, "stopped"))
+    assert [float(row["seconds"]) for row in log_of(built / "stopped.times")] == [2, 4, 6, 8, 10]
+    assert same(built, "stopped", "m") and not (built / "m.times").exists()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("key", "other", "of another training; starting afresh"),
+        ("seconds", None, "damaged (KeyError('seconds')); starting afresh"),
+        ("finished", "{", "damaged (JSONDecodeError"),
+        ("log", "3", "damaged (TypeError"),
+    ],
+)
+def test_a_checkpoint_without_its_parts_is_not_gone_on_from(built, monkeypatch, capsys, key, value, said):
+    load = train.artefacts.load
+
+    def of_old(*args):
+        arrays, metadata = load(*args)
+        return arrays, {name: text for name, text in {**metadata, key: value}.items() if text is not None}
+
+    with monkeypatch.context() as patched, pytest.raises(SystemExit):
+        patched.setattr(train, "log_round", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        bove(*command(built, "old"))
+    monkeypatch.setattr(train.artefacts, "load", of_old)
+    assert not bove(*command(built, "old"))
+    assert said in capsys.readouterr().err
+    assert [row["round"] for row in log_of(built / "old.times")] == ["1", "2", "3", "4", "5"]
+
+
+def test_a_step_that_runs_out_of_iterations_is_warned_of_once_with_what_to_raise(built, capsys, monkeypatch):
+    from bove.factor import penalties, training
+
+    assert not bove(*command(built, "enough", "--r-iterations", 1000))
+    assert "still above its tolerance" not in capsys.readouterr().err
+    for module in (penalties, training):
+        monkeypatch.setattr(module, "P_ITERATIONS", 2)
+    few = ["--r-iterations", 1, "--r-tolerance", 1e-6, "--penalty-P", "l1", "--max-rounds", 3]
+    assert not bove(*command(built, "short", *few))
+    rows = log_of(built / "short.csv")
+    told = [line for line in capsys.readouterr().err.splitlines() if "still above its tolerance" in line]
+    assert len(told) == 2
+    for line, name, tolerance, advice in (
+        (told[0], "r", "1e-06 after all 1", "r_iterations or r_tolerance"),
+        (told[1], "p", "0.0001 after all 2", "lambda_P"),
+    ):
+        worst = max(float(row[f"{name}_residual"]) for row in rows)
+        assert f"{name.upper()}-step: still above its tolerance of {tolerance} iterations in 3 of 3" in line
+        assert line.endswith(f"by a residual of {worst:.1e}; raise {advice}")
+
+
+def test_a_loss_below_0_ends_the_training_and_no_model_is_written(built, refused, monkeypatch):
+    terms = als.terms
+    monkeypatch.setattr(als, "terms", lambda *given: {**(row := terms(*given)), "total": -row["total"]})
+    words = command(built, "swamped", "--max-rounds", 2)
+    refused(words, "training: L is below 0 in round 1", built / "swamped")
+
+
+@pytest.mark.parametrize("flag", ["--output", "--training-log", "--times"])
+def test_a_place_that_cannot_be_written_is_refused_before_training(built, refused, happened, flag):
+    refused([*command(built, "bad"), flag, built], f"{built}: cannot be written", lines=1)
+    assert happened == []
+
+
+# Training again
+
+
+def again(folder, model, output, seed, *, vectors=True):
+    files = ["--model", folder / model, "--graphs", folder / "g", "--vocabulary", folder / "vocabulary"]
+    files += ["--vectors", folder / "v"] if vectors else []
+    return ["train-again", *files, *outputs(folder, output), "--checkpoint-every", 2, "--seed", seed]
+
+
+def test_training_again_goes_by_the_settings_of_the_model(built):
+    assert not bove("train-als", *inputs(built), *TRAIN[:-1], 9, *outputs(built, "nine"))
+    assert not bove(*again(built, "m", "second", 9)) and same(built, "second", "nine")
+
+
+def test_another_seed_is_another_als_model_in_properties_without_a_vector_and_in_relations(built):
+    assert not bove(*again(built, "m", "four", 4))
+    before, after = Model.load(built / "m"), Model.load(built / "four")
+    assert after.hyperparameters["seed"] == 4
+    np.testing.assert_array_equal(after.properties[after.frozen], before.properties[before.frozen])
+    assert not np.any(np.all(after.properties == before.properties, axis=1) & ~after.frozen)
+    assert not np.array_equal(after.relations, before.relations)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"trainer": "other"}, "trained by 'other'; known: als, sgd"),
+        ({"e_step": None}, "does not record the setting e_step; train that model again"),
+        ({"vocabulary": "other"}, "not the vocabulary of"),
+        ({"vectors": None}, "has words with a pretrained vector; give their file with --vectors"),
+    ],
+)
+def test_a_model_that_cannot_be_trained_again_is_refused(built, refused, change, message):
+    model = Model.load(built / "m")
+    given = {k: v for k, v in {**model.hyperparameters, **change}.items() if v is not None}
+    given.pop("vocabulary", None)
+    hash_ = change.get("vocabulary", model.vocabulary_hash)
+    replace(model, hyperparameters=given, vocabulary_hash=hash_).save(built / "changed")
+    words = again(built, "changed", "none", 2, vectors="vectors" not in change)
+    refused(words, message, built / "none")
