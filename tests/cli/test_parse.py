@@ -1,17 +1,13 @@
-"""Training, measuring and using a tagger and a parser, from file to file; and where there is no network."""
+"""Training, measuring and using a tagger and a parser, from file to file."""
 
 import gzip
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("stanza")
-from no_network import namespace
 from tiny_treebank import tiny_sentences, write_treebank
 
 from bove.cli.main import main
@@ -300,20 +296,3 @@ def test_without_any_gold_tree_it_is_one_line_and_nothing_is_written(folder, tmp
     words = evaluation(folder, treebank, tmp_path / "r", "--trees", tmp_path / "trees.gz")
     refused(words, "none of its 1 sentences has a gold tree to compare with (1 with several roots)")
     assert [path.name for path in tmp_path.iterdir()] == ["t"]
-
-
-@pytest.mark.skipif(not namespace(), reason="unshare --net is not here, or not permitted")
-def test_training_and_parsing_need_no_network(folder, tmp_path):
-    def run(*words):
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-        command = [*namespace(), sys.executable, *map(str, words)]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-
-    done = run("-c", "import socket; socket.create_connection(('127.0.0.1', 9), timeout=5)")
-    assert done.returncode == 1 and "Network is unreachable" in done.stderr
-    words = [*training("tagger", folder), "--output", tmp_path / "t.pt", "--report", tmp_path / "t.json"]
-    for more in (words, parsing_of(folder, tmp_path / "parses.gz")):
-        done = run("-m", "bove", *more)
-        assert done.returncode == 0, done.stderr
-    assert (tmp_path / "t.pt").read_bytes() == (folder / "tagger.pt").read_bytes()
-    assert [len(tree.forms) for tree in read_sentences(tmp_path / "parses.gz")][:2] == [6, 6]

@@ -51,13 +51,9 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 class Chaos:
-    """Rounds of kills on one checkout.
+    """Rounds of kills on one checkout, at moments of a seed; the folder `logs` gets what each run says.
 
-    Args:
-        checkout: where the runs are.
-        logs: folder for what the runs say, a file each.
-        seed: of moments.
-        cluster: where jobs run; None for this machine.
+    Jobs run on the cluster, or else on this machine.
     """
 
     def __init__(self, checkout: SmallDemo, logs: Path, seed: int, cluster: MiniSlurm | None = None) -> None:
@@ -80,14 +76,10 @@ class Chaos:
         self.before = self.expected[settings] = digests(self.checkout.folder)
 
     def round(self, stages: Mapping[str, str], *settings: str) -> None:
-        """Kill a run with these settings once in each stage that it comes to; finish it; compare.
+        """Kill a run once in each stage that it comes to, in the stage's way; finish it; compare.
 
-        Args:
-            stages: in which to kill, and in which way.
-            settings: with which an undisturbed run was made before.
-
-        Raises:
-            Disagreement: the run does not finish, or its results are others.
+        An undisturbed run has been made with these settings before. `Disagreement` is raised if the run does
+        not finish, or leaves other results.
         """
         left, victims = dict(stages), []
         tries = Counter({stage: TRIES for stage in stages})

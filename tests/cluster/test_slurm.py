@@ -1,6 +1,5 @@
 """The small demo by way of Slurm, on a cluster of two nodes that lives as long as the test."""
 
-import re
 from importlib.util import find_spec
 
 import pytest
@@ -26,15 +25,16 @@ class Run:
     """
 
     def __init__(self, demo, folder) -> None:
-        self.checkout = demo.copy(folder / "checkout")
+        self.checkout, self.drained = demo.copy(folder / "checkout"), 0
         self.checkout.configure(SHARDED)
-        self._ask_for_too_little()
-        words = [BAGS, *FILES, *FLAGS]
-        self.said, self.jobs, self.drained = "", [], 0
-        with MiniSlurm(folder / "cluster", nodes=2) as cluster:
+        memory = r"(?s)(rule parse_shard:.*?mem_mb=needs)\(.*?\)"
+        with (
+            self.checkout.edited("workflow/rules/parse.smk", memory, rf"\1({TOO_LITTLE})"),
+            MiniSlurm(folder / "cluster", nodes=2) as cluster,
+        ):
             self.nodes = cluster.names
             variables = {name: value for name, value in cluster.environment.items() if name != "PYTHONPATH"}
-            victim = Victim(self.checkout.folder, words, folder / "log", variables)
+            victim = Victim(self.checkout.folder, [BAGS, *FILES, *FLAGS], folder / "log", variables)
             try:
                 victim.wait_for(["encode"])
                 self.drained = max(job[0] for job in self._jobs(cluster))
@@ -44,13 +44,6 @@ class Run:
                 victim.bury()
             self.said, self.jobs = victim.said(), self._jobs(cluster)
         assert victim.process.returncode == 0, self.said
-
-    def _ask_for_too_little(self) -> None:
-        path = self.checkout.folder / "workflow" / "rules" / "parse.smk"
-        old, new = r"(rule parse_shard:.*?mem_mb=needs)\(.*?\)", rf"\1({TOO_LITTLE})"
-        text, count = re.subn(old, new, path.read_text(encoding="utf-8"), flags=re.S)
-        assert count == 1
-        path.write_text(text, encoding="utf-8")
 
     @staticmethod
     def _jobs(cluster):

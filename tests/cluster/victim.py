@@ -32,18 +32,10 @@ class Hangs(Exception):
 
 
 class Victim:
-    """A run in a session of its own, whose output goes to a file.
+    """A run in a session of its own in a folder, whose output goes to the file `log`.
 
-    When it has ended its number is kept, and not free for another process, until `bury`.
-
-    Attributes:
-        stood_still: whether it did not end after a signal, and had to be killed.
-
-    Args:
-        folder: where it runs.
-        words: of the command.
-        log: file for what it says.
-        environment: of the run.
+    When it has ended its number is kept, and not free for another process, until `bury`. `stood_still` says
+    whether it did not end after a signal, and had to be killed.
     """
 
     def __init__(self, folder: Path, words: Sequence[str], log: Path, environment: dict[str, str]) -> None:

@@ -1,14 +1,16 @@
-"""Every block of code in the manual runs; what can not run in a test is held against its program."""
+"""Every block of code in the manual runs; what cannot run in a test is held against its program."""
 
+import os
 import re
+import shutil
 import warnings
 
 import pytest
-import reader
 import yaml
 from checkout import ROOT
 from markdown_it import MarkdownIt
 from shell import console, expanded, parse, run_bove
+from small_demo import RUN
 from sybil import Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
 
@@ -19,6 +21,26 @@ PAGES = sorted(
     for pattern in ("README.md", "config/README.md", "results/README.md", "CHANGELOG.md", "docs/*.md")
     for path in ROOT.glob(pattern)
 )
+
+# name on a page → file of the run
+NAMED = {
+    "pairs.jsonl": "pairs/sts.jsonl",
+    "tagger.pt": "parser/tagger.pt",
+    "parser.pt": "parser/parser.pt",
+    "vocabulary.json": "vocabulary.json",
+    "vectors.safetensors": "vectors.safetensors",
+    "model.safetensors": "model/model.safetensors",
+    "TEST": "data/treebank/dev.conll09",
+    "TREES": "parses/sts.conllu.gz",
+    "gold.safetensors": "bags/bove/sts.safetensors",
+    "predicted.safetensors": "bags/bove/sts.safetensors",
+    "ewt-dev.conllu.gz": "parses/sts.conllu.gz",
+    "STS.input.headlines.txt": "data/sts/STS.input.roles.txt",
+    "STS.gs.headlines.txt": "data/sts/STS.gs.roles.txt",
+    "results/open/bags/bove/STS-2014.safetensors": "bags/bove/sts.safetensors",
+}
+# runs that pages name, which here are the small one
+RUNS = (RUN, "demo", "open", "mine", "ewt")
 
 # Programs whose commands are only parsed: what they would do is made by other tests, or takes the network.
 PARSED = {
@@ -89,12 +111,23 @@ def check_settings(text):
 
 @pytest.fixture(scope="module")
 def results(demo, tmp_path_factory):
-    return reader.results(demo, tmp_path_factory.mktemp("reader") / "results")
+    """A folder of results in which every run that a page names is a copy of the small demo."""
+    folder = tmp_path_factory.mktemp("results")
+    for name in RUNS:
+        shutil.copytree(demo.results, folder / name)
+    return folder
 
 
 @pytest.fixture
 def here(results, tmp_path, monkeypatch):
-    reader.desk(results, tmp_path)
+    """A folder with what the pages name."""
+    (tmp_path / "results").symlink_to(results)
+    for name, file in NAMED.items():
+        if not (tmp_path / name).exists():
+            os.link(results / RUN / file, tmp_path / name)
+    pairs = [(a, b) for a in range(40) for b in range(40) if a % 2 == b % 2]
+    triples = "".join(f"{a}\tlikes\t{b}\n" for a, b in pairs)
+    (tmp_path / "triples.tsv").write_text(triples, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
