@@ -90,6 +90,8 @@ def test_a_file_says_what_the_options_say(folder, monkeypatch):
         ),
         ({"subsets": {"a": {"input": "x", "gold": 1}}}, "d.json: does not describe a data set"),
         ({"header": False}, "datasets.d.columns: 'x' is a name, but header is false"),
+        ({"columns": {"first": "x", "gold": "g"}}, "datasets.d.columns: second is missing"),
+        ({"separator": "\n"}, "datasets.d.separator: '\\n' cannot separate columns"),
         ({"subsets": {"a": {"input": "none"}}}, "none: no such file"),
     ],
 )
