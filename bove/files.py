@@ -36,7 +36,6 @@ def encoded(text: str, where: str = "") -> bytes:
     file's name that is not UTF-8; no file of text can hold it.
 
     Args:
-        text: any.
         where: how the message begins, such as with a file and a line.
 
     Raises:
@@ -121,10 +120,6 @@ def check_encoding(encoding: str, where: str = "encoding") -> None:
     """Raise BoveError unless an encoding is known and writes line ends, tabs and all of ASCII as ASCII does.
 
     Lines are found before they are decoded, which needs that.
-
-    Args:
-        encoding: its name.
-        where: what messages call it.
     """
     ascii_text = "".join(map(chr, (9, 10, 13, *range(32, 127))))
     try:
@@ -300,10 +295,6 @@ def sha256(path: str | Path) -> str:
 def csv_rows(path: str | Path, advice: str) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number from 1, cells) of each row, the header among them.
 
-    Args:
-        path: the file, gzip or not.
-        advice: what to do about a file that is not CSV, for the message.
-
     Raises:
         BoveError: with the line, what cannot be CSV.
     """
@@ -319,7 +310,6 @@ def csv_records(path: str | Path, needed: Sequence[str], advice: str) -> Iterato
     """Yield (line number from 1, cells by column) of each row below the header.
 
     Args:
-        path, advice: as in `csv_rows`.
         needed: columns that must be there; others may be too.
 
     Raises:
@@ -375,8 +365,6 @@ def read_object(path, number: int, line: str, numbers: Callable | None = None) -
     """The object of a line.
 
     Args:
-        path, number: file and line, for messages.
-        line: the text.
         numbers: what makes a value of a number's text, such as `Number`; None gives Python's numbers.
 
     Raises:

@@ -96,7 +96,6 @@ class ShardCounts:
     long as anything that was made with it is there.
 
     Args:
-        run: the run's folder.
         choosing: whether numbers may be chosen anew; a job of a run that has begun takes what is kept.
     """
 
@@ -112,7 +111,6 @@ class ShardCounts:
 
         Args:
             target: the file within the run's folder, without its ending; shards lie in a folder of that name.
-            ending: of the file.
             setting: a number, or AUTO.
             sentences: for AUTO, how many of them a shard should have at most.
             files: the pairs' files; what is not there yet does not count.
@@ -251,8 +249,7 @@ def gather_reports(
 ) -> None:
     """Write the report on all sentences, from those of all shards, each on the sentences of its own bags.
 
-    Args:
-        tokens: [S] of each graph; one without any is in no shard.
+    `tokens` [S] are those of each graph; a graph without any is in no shard.
 
     Raises:
         BoveError: a file that is not a report, or a sentence that none of them has.

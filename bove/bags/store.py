@@ -183,7 +183,6 @@ class BagWriter:
         ids: [S] sentence ids, none twice, none empty, none with a newline.
         lengths: [B] number of vectors of each distinct bag.
         index: [S] bag of each sentence.
-        rank: r.
         system, model_hash: what made the bags.
         more: further strings to keep with them.
 

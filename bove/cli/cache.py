@@ -71,7 +71,6 @@ def run(
 
     Args:
         code: module and name of the function that runs the stage, such as bove.cli.data:run_vectors.
-        execute: that function.
     """
     parts, folder = CACHED.get(stage), cache_folder()
     read = [Path(path) for name in (parts.reads if parts else ()) if (path := getattr(args, name, None))]

@@ -17,14 +17,13 @@ def register_check(parser: argparse.ArgumentParser) -> None:
         "graphs, a file that a stage wrote, a Stanza model, a configuration. Exit code 0: all files can be "
         "used; 2: one cannot."
     )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="files, gzip or not")
-    parser.add_argument("--as", dest="kind", choices=KINDS, help="the files' kind, if it is told wrongly")
-    parser.add_argument(
-        "--columns", choices=("gold", "predicted"), default="gold", help="of CoNLL-2009 (default gold)"
-    )
-    parser.add_argument("--encoding", default="utf-8", help="of treebanks, pairs and triples (default utf-8)")
-    parser.add_argument("--all", action="store_true", help=f"all places of odd things, not the first {FEW}")
-    parser.add_argument("--json", action="store_true", help="the report as JSON, one object on each line")
+    add = parser.add_argument
+    add("files", nargs="+", metavar="FILE", help="files, gzip or not")
+    add("--as", dest="kind", choices=KINDS, help="the files' kind, if it is told wrongly")
+    add("--columns", choices=("gold", "predicted"), default="gold", help="of CoNLL-2009 (default gold)")
+    add("--encoding", default="utf-8", help="of treebanks, pairs and triples (default utf-8)")
+    add("--all", action="store_true", help=f"all places of odd things, not the first {FEW}")
+    add("--json", action="store_true", help="the report as JSON, one object on each line")
 
 
 def run_check(args: argparse.Namespace) -> None:

@@ -147,9 +147,8 @@ def _log_vocabulary(vocabulary: Vocabulary) -> None:
 
 def register_vectors(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="load|train")
-    load = actions.add_parser(
-        "load", help="read word2vec or GloVe", description="Read word2vec or GloVe vectors."
-    )
+    about = "Read word2vec or GloVe vectors."
+    load = actions.add_parser("load", help="read word2vec or GloVe", description=about)
     add = load.add_argument
     add("--input", required=True, metavar="FILE", help="vectors, gzip or not")
     add("--format", choices=("auto", "word2vec", "glove"), required=True, help="auto: by content")

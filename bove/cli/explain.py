@@ -274,9 +274,7 @@ def training_tokens(
         yield TrainingTokens(bags.vectors[: len(rows)], first[bag], places, alike[bag])
 
 
-def _infer(
-    embedder: Embedder, corpus: GraphCorpus, graphs: Path, file: Path, made_from, threads: int
-) -> None:
+def _infer(embedder: Embedder, corpus: GraphCorpus, graphs: Path, file: Path, made_from, threads) -> None:
     """Write the bags of all sentences, which are numbered, since a treebank may give an id twice."""
     model, settings = embedder.model, embedder.settings.inference
     infer = Inference(model, settings).solver(corpus, str(graphs))

@@ -165,12 +165,10 @@ def _report(content, rate) -> None:
     log.info("sentences: %s", ", ".join(f"{n} {kind}" for kind, n in content["sentences"].items()))
     if content["sentences_cut"]:
         log.warning("%d sentences longer than the limit, parsed in pieces", content["sentences_cut"])
-    for title, tokens, name in (
-        ("all", "tokens", "accuracy"),
-        ("no punctuation", "tokens_without_punctuation", "accuracy_without_punctuation"),
-    ):
-        shares = ", ".join(f"{key} {100 * x:.2f} %" for key, x in content[name].items() if x is not None)
-        log.info("%s, %d tokens: %s", title, content[tokens], shares or "none")
+    for title, ending in (("all", ""), ("no punctuation", "_without_punctuation")):
+        found = content[f"accuracy{ending}"].items()
+        shares = ", ".join(f"{key} {100 * x:.2f} %" for key, x in found if x is not None)
+        log.info("%s, %d tokens: %s", title, content[f"tokens{ending}"], shares or "none")
     log.info("the parser knows the labels of %.2f %% of arcs", 100 * content["arcs_with_known_labels"])
     if lacks := list(content["labels_the_parser_lacks"].items())[:5]:
         log.warning("labels that the parser lacks: %s", ", ".join(f"{name} ({n})" for name, n in lacks))
@@ -268,9 +266,7 @@ def register_parse(parser: argparse.ArgumentParser) -> None:
     add("--parses", metavar="FILE.conllu", help=parses)
     add("--vocabulary", metavar="FILE", help="check the parser's relations against this")
     add("--min-coverage", type=float, metavar="X", help=coverage)
-    add(
-        "--output", required=True, metavar="parses.conllu.gz", help="trees in the pairs' order, or of a shard"
-    )
+    add("--output", required=True, metavar="parses.conllu.gz", help="trees in the pairs' order, or a shard's")
 
 
 def run_parse(args: argparse.Namespace) -> None:

@@ -166,7 +166,6 @@ def resolve(raw: Mapping[str, Any], partial: bool = False) -> dict:
     Free names come in alphabetical order, so the order of keys in a file makes no difference.
 
     Args:
-        raw: as `load` gives it.
         partial: whether it holds only changes to a configuration, so that nothing in it is missing.
 
     Raises:

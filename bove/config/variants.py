@@ -67,25 +67,20 @@ def points(config: dict) -> list[dict]:
         usual | {key: _single(key, value, known[key][1]) for key, value in point.items()}
         for point in (*(combined if grid else []), *listed)
     ]
-    _check_trainers(every, config, known)
-    return [point for i, point in enumerate(every) if point not in every[:i]]
-
-
-def _name(point: dict) -> str:
-    """The name of a candidate, which is a path, such as alpha~10/lambda_P~1000."""
-    return "/".join(f"{k}~{v:.12g}" if isinstance(v, float) else f"{k}~{v}" for k, v in point.items())
-
-
-def _check_trainers(every: Sequence[dict], config: dict, known: Mapping) -> None:
-    """See that each key of a trainer is one that some candidate is trained by."""
     trainers = {point.get("trainer", config["model"]["trainer"]) for point in every}
-    for key in every[0]:
+    for key in keys:
         trainer, *rest = known[key][0]
         if rest and trainer not in trainers:
             raise BoveError(
                 f"configuration: select: {key}: a key of model.{trainer}, but model.trainer is "
                 f"{', '.join(sorted(map(str, trainers)))}; choose among that trainer's keys"
             )
+    return [point for i, point in enumerate(every) if point not in every[:i]]
+
+
+def _name(point: dict) -> str:
+    """The name of a candidate, which is a path, such as alpha~10/lambda_P~1000."""
+    return "/".join(f"{k}~{v:.12g}" if isinstance(v, float) else f"{k}~{v}" for k, v in point.items())
 
 
 def _check_key(key: str, known: Mapping) -> None:

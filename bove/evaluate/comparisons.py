@@ -271,7 +271,6 @@ def seeds_table(found: "DataFrame", base: str, system: str, same: Sequence[Seque
 
     Args:
         found: from `spreads`.
-        base: the run's own seed.
         system: the system that the spreads are of.
         same: groups of seeds whose scores are the same, pair by pair.
     """

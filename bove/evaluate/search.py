@@ -161,7 +161,6 @@ class BagIndex:
         """Open an index and its file of bags.
 
         Args:
-            folder: what `build` made.
             bags: the file, where it is no longer where it was, seen from the folder.
             threads: of the engine; they do not change what it finds.
 
@@ -183,8 +182,7 @@ class BagIndex:
 
         Args:
             count: how many bags to find, where there are so many.
-            candidates: how many the engine looks at closely; the more, the less is missed and the longer it
-                takes.
+            candidates: how many the engine looks at closely; more take longer, and miss less.
 
         Raises:
             BoveError: the engine fails.

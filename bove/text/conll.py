@@ -83,7 +83,6 @@ def read_sentences(
     Args:
         path: the file, gzip or not.
         columns: "gold" or "predicted" tag, head and label of CoNLL-2009; CoNLL-U has one set.
-        encoding: of the text.
         counts: gets the number of odd things, by kind; if it is an Oddities, their lines too.
         strict: raise at the first odd tree instead of counting it.
 
@@ -267,7 +266,6 @@ def write_conllu(stream: IO[str], sentence: Sentence, text: str = "", comments: 
     A sentence without tokens becomes a block of comments, among them `# bove_empty = yes`.
 
     Args:
-        stream: text stream to write to.
         sentence: its head -1 is written as `_`.
         text: the sentence as one string; line breaks and tabs become spaces.
         comments: further comment lines, without their `#`, such as the file's provenance; they go first.

@@ -71,7 +71,6 @@ def encode(
 
     Args:
         sentences: read once.
-        vocabulary: numbers words, tags and relations.
         vectors: pretrained vectors for words that the vocabulary lacks.
         counts: gets what became of tokens and arcs.
     """

@@ -232,8 +232,6 @@ def read_pair_file(
     an entailment whose label means NO_LABEL are kept, but not scored.
 
     Args:
-        path: the file, gzip or not.
-        form: its layout.
         names: the data set's name, its label in the tables, and the subset's name.
         gold_path: the file of the gold, where the form has no column of it.
         where: values that the wanted rows have, by column.
@@ -279,7 +277,6 @@ def read_subset(dataset: Mapping, subset: str, counts: Counter | None = None) ->
 
     Args:
         dataset: as `read_dataset` gives it.
-        subset: its name.
         counts: as in `read_pair_file`.
 
     Raises:
@@ -295,10 +292,6 @@ def read_subset(dataset: Mapping, subset: str, counts: Counter | None = None) ->
 
 def read_score(path: str | Path, number: int, cell: str) -> float | None:
     """The score of a cell, None for a blank one.
-
-    Args:
-        path, number: file and line, for messages.
-        cell: the text.
 
     Raises:
         BoveError: not a finite number.

@@ -77,10 +77,6 @@ def load_safely(path: str | Path, kind: str):
 def read_checkpoint(path: str | Path, kind: str) -> dict:
     """A tagger's or parser's file as a dictionary.
 
-    Args:
-        path: file that Stanza, or `bove train-tagger` or `bove train-parser`, wrote.
-        kind: "tagger" or "parser".
-
     Raises:
         BoveError: no such file, not a model, or one of another kind.
     """

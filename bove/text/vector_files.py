@@ -38,7 +38,6 @@ def read_blocks(path: str | Path, format: str = "auto", limit: int | None = None
     """Yield (words as bytes, rows [n, r] float32) of a word2vec or GloVe file.
 
     Args:
-        path: the file, gzip or not.
         format: "word2vec", "glove", or "auto": by content.
         limit: number of rows to read; all where None.
 

@@ -141,7 +141,6 @@ def convert(
     All words are kept, since a later data set may ask for any of them; opening the result costs nothing.
 
     Args:
-        source: the file, gzip or not.
         format: "word2vec", "glove", or "auto": by content.
         limit: number of rows to read, from the first; all where None.
 
