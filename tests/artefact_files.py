@@ -1,11 +1,10 @@
 """One small sound file of each kind that the stages write, with the function that reads it."""
 
-import io
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from tiny_treebank import tiny_sentences
+from tiny_treebank import random_model, tiny_sentences
 
 from bove.bags.store import Bags, BagWriter
 from bove.evaluate.results import Scores, read_scores, write_scores
@@ -37,19 +36,10 @@ def write_all(folder: Path) -> dict[str, Path]:
     write_vectors(paths["vectors"], [([b"dog", "zèbre".encode()], np.eye(2, dtype=np.float32))], {})
     corpus = encode(sentences, vocabulary)
     save_graphs(corpus, paths["graphs"])
-    c, d = vocabulary.n_properties, vocabulary.n_relations
     rng = np.random.default_rng(0)
-    relations = rng.standard_normal((d, 2, 2)).astype(np.float32)
+    relations = rng.standard_normal((vocabulary.n_relations, 2, 2)).astype(np.float32)
     for name, kept in (("model", relations), ("low-rank model", compress(relations, 0.9))):
-        Model(
-            properties=rng.standard_normal((c, 2)).astype(np.float32),
-            relations=kept,
-            frozen=np.zeros(c, bool),
-            groups={"words": (0, vocabulary.n_words), "tags": (vocabulary.n_words, c)},
-            relation_names=vocabulary.relations,
-            vocabulary_hash=vocabulary.hash,
-            hyperparameters={"alpha": 1.0},
-        ).save(paths[name])
+        random_model(vocabulary, rng, 2, relations=kept, hyperparameters={"alpha": 1.0}).save(paths[name])
     with BagWriter(paths["bags"], corpus.ids, corpus.lengths, np.arange(4), 2, "bove", "h") as writer:
         for b, length in enumerate(corpus.lengths):
             writer.put(b, np.ones((length, 2), np.float32))
@@ -57,9 +47,8 @@ def write_all(folder: Path) -> dict[str, Path]:
         Pair(f"a-{i}", "sts", "STS", "similarity", "a", "A dog.", "Ein Hünd.", gold, gold is not None)
         for i, gold in enumerate((1.5, None))
     ]
-    text = io.StringIO()
-    write_pairs(text, pairs)
-    paths["pairs"].write_text(text.getvalue(), encoding="utf-8", newline="")
+    with open(paths["pairs"], "w", encoding="utf-8", newline="") as stream:
+        write_pairs(stream, pairs)
     scores = Scores(
         dataset="sts", label="STS", task="similarity", ids=("a-0", "a-1"), subsets=("a", "a"),
         gold=("1.5", None), scored=np.array([True, False]), values={"bove": np.array([0.5, np.nan])},

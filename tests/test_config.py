@@ -1,6 +1,5 @@
 """The configuration: what YAML becomes, how files merge, what is coerced, and what a mistake says."""
 
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -275,14 +274,6 @@ def test_the_configurations_that_come_along_are_valid_and_the_ablations_go_with_
 )
 def test_the_summary_names_what_is_tried_and_compared(read, text, end):
     assert summary(read(SMALL, text)).endswith(end)
-
-
-@given(st.binary(max_size=200) | st.text(max_size=80).map(str.encode))
-def test_random_bytes_give_a_configuration_or_one_clear_error(tmp_path_factory, data):
-    path = tmp_path_factory.mktemp("config") / "x.yaml"
-    path.write_bytes(data)
-    with suppress(BoveError):
-        resolve(load([path]))
 
 
 odd = st.sampled_from(

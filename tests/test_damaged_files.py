@@ -88,11 +88,10 @@ def test_arrays_of_other_types_and_shapes_are_refused(files, name):
 def test_metadata_of_other_kinds_are_taken_or_refused_in_one_line(files, name, value):
     header, raw = split(files[0][name])
     for key in header["__metadata__"]:
-        with suppress(BoveError):
+        hashed = key in ("hash", "vocabulary_hash") and name != "graphs"
+        expected = pytest.raises(BoveError, match="not match its hash") if hashed else suppress(BoveError)
+        with expected:
             read(files, name, joined(header, raw, **{key: value}))
-        if key in ("hash", "vocabulary_hash") and name != "graphs":
-            with pytest.raises(BoveError, match="does not match its hash"):
-                read(files, name, joined(header, raw, **{key: value}))
 
 
 @pytest.mark.parametrize("name", [*ARRAYS, "scores", "vocabulary"])
@@ -102,10 +101,8 @@ def test_another_version_is_named(files, name):
         changed = content.replace(b'"version": 1', b'"version": 2')
     elif name == "scores":
         pa = pytest.importorskip("pyarrow.parquet")
-        table = pa.read_table(io.BytesIO(content))
-        stream = io.BytesIO()
-        metadata = {**table.schema.metadata, b"version": b"2"}
-        pa.write_table(table.replace_schema_metadata(metadata), stream)
+        table, stream = pa.read_table(io.BytesIO(content)), io.BytesIO()
+        pa.write_table(table.replace_schema_metadata({**table.schema.metadata, b"version": b"2"}), stream)
         changed = stream.getvalue()
     else:
         changed = joined(*split(content), version="2")
@@ -113,11 +110,11 @@ def test_another_version_is_named(files, name):
         read(files, name, changed)
 
 
-def test_a_model_whose_names_do_not_fit_its_arrays_is_refused(files):
-    for name in ("model", "low-rank model"):
-        for part in ({"relations": '["x"]'}, {"groups": '{"words": [0, 9999]}'}):
-            with pytest.raises(BoveError, match="a model whose parts do not fit together"):
-                read(files, name, joined(*split(files[0][name]), **part))
+@pytest.mark.parametrize("name", ["model", "low-rank model"])
+@pytest.mark.parametrize("part", [{"relations": '["x"]'}, {"groups": '{"words": [0, 9999]}'}])
+def test_a_model_whose_names_do_not_fit_its_arrays_is_refused(files, name, part):
+    with pytest.raises(BoveError, match="a model whose parts do not fit together"):
+        read(files, name, joined(*split(files[0][name]), **part))
 
 
 def test_word_vectors_whose_index_leads_out_of_them_are_refused_when_asked(files):
@@ -129,17 +126,13 @@ def test_word_vectors_whose_index_leads_out_of_them_are_refused_when_asked(files
         WordVectors.open(files[1]).find(["dog"])
 
 
-def test_scores_whose_numbers_of_rows_differ_are_refused_before_room_is_made_for_them():
+def test_scores_whose_numbers_of_rows_differ_or_whose_text_is_not_utf_8_are_refused(files):
     # a file that fuzzing found; it asked for more memory than machines have
     with pytest.raises(BoveError, match="its numbers of rows differ"):
         read_scores(Path(__file__).parent / "data" / "scores-of-too-many-rows.parquet")
-
-
-def test_scores_with_text_that_is_not_utf_8_are_refused(files):
-    content = files[0]["scores"]
-    at = content.rindex(b"model_hash:bove")
+    content = files[0]["scores"].replace(b"model_hash:bove", b"model_hash:bov\xff")
     with pytest.raises(BoveError, match="not a Parquet file, or a damaged one"):
-        read(files, "scores", content[:at] + b"\xff" + content[at + 1 :])
+        read(files, "scores", content)
 
 
 @pytest.mark.filterwarnings("ignore:Detected pickle protocol")
@@ -152,10 +145,10 @@ def test_a_stanza_model_that_is_none_is_refused_and_runs_nothing(tmp_path, pickl
     with zipfile.ZipFile(tmp_path / "x.pt", "w") as packed:
         packed.writestr("archive/data.pkl", pickled)
         packed.writestr("archive/version", "3\n")
-    for content in ((tmp_path / "x.pt").read_bytes(), pickled):
-        (tmp_path / "x.pt").write_bytes(content)
+    (tmp_path / "y.pt").write_bytes(pickled)
+    for name in ("x.pt", "y.pt"):
         with pytest.raises(BoveError, match="not a Stanza"):
-            read_checkpoint(tmp_path / "x.pt", "tagger")
+            read_checkpoint(tmp_path / name, "tagger")
 
 
 def test_a_stanza_model_with_a_damaged_note_is_refused(tmp_path):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from test_train_als import again, bove, log_of, same
+from test_train_als import again, bove, log_of
 from tiny_treebank import count_and_encode, tiny_sentences, write_treebank
 
 from bove.bags.store import Bags
@@ -77,11 +77,6 @@ def test_the_model_is_that_of_the_best_epoch_and_infers_bags(built):
     )  # fmt: skip
     bags = Bags.open(built / "bags")
     assert bags[bags.ids[0]].shape == (11, RANK) and bags.model_hash == model.hash
-
-
-def test_the_same_command_gives_the_same_bytes(built):
-    assert not bove(*command(built, "again"))
-    assert same(built, "again", "m")
 
 
 def test_training_again_goes_by_the_settings_of_the_model(built):
