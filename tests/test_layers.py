@@ -45,3 +45,7 @@ def test_lower_layers_know_nothing_of_upper_ones():
 
 def test_no_module_imports_itself_by_way_of_others():
     list(TopologicalSorter(_modules()).static_order())
+
+
+def test_the_root_holds_no_more_than_what_every_room_needs():
+    assert len(list(PACKAGE.glob("*.py"))) <= 9
