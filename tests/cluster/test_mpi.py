@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from checkout import ROOT
 from mini_slurm import FLAGS, MiniSlurm, missing
 from mpi_trainings import CASES, COUNTED, PROPERTIES, RANK, RELATIONS, train
 from small_demo import FILES
@@ -47,6 +48,7 @@ ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMP_NUM_THREADS": "1",
+    "PYTHONPATH": str(ROOT),
 }
 
 
