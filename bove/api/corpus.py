@@ -135,10 +135,12 @@ class Corpus:
     Attributes:
         arrays: the graphs; their ids are the graphs' own, or numbers from 1.
         names: of the properties and relations, as the arrays number them.
+        repeated: properties and edges that were repeated and count once.
     """
 
     arrays: GraphCorpus
     names: Names
+    repeated: int = 0
 
     @classmethod
     def of(cls, graphs: "Iterable[Graph] | Corpus") -> "Corpus":
@@ -217,7 +219,7 @@ class Corpus:
             arc_dependent=old.arc_dependent[kept], n_properties=len(names.properties),
             n_relations=len(names.relations), extra=extra, vocabulary_hash=names.hash,
         )  # fmt: skip
-        return Corpus(arrays, names), unseen
+        return Corpus(arrays, names, self.repeated), unseen
 
 
 class _Flat:
@@ -229,13 +231,18 @@ class _Flat:
         self.rows: dict[str, int] = {}
         self.labels: dict[str, int] = {}
         self.ids: list[str] = []
+        self.repeated = 0
 
     def add(self, graph: Graph) -> None:
         first, rows, labels = self.tokens[-1], self.rows, self.labels
         for properties in graph.nodes:
-            self.properties.extend([rows.setdefault(name, len(rows)) for name in dict.fromkeys(properties)])
+            own = dict.fromkeys(properties)
+            self.repeated += len(properties) - len(own)
+            self.properties.extend([rows.setdefault(name, len(rows)) for name in own])
             self.owned.append(len(self.properties))
-        for label, head, dependent in dict.fromkeys(graph.edges):
+        edges = dict.fromkeys(graph.edges)
+        self.repeated += len(graph.edges) - len(edges)
+        for label, head, dependent in edges:
             self.cells.extend((labels.setdefault(label, len(labels)), first + head, first + dependent))
         self.arcs.append(len(self.cells) // 3)
         self.tokens.append(first + len(graph))
@@ -261,7 +268,7 @@ class _Flat:
             ids=tuple(self.ids),
             vocabulary_hash=names.hash,
         )
-        return Corpus(arrays, names)
+        return Corpus(arrays, names, self.repeated)
 
 
 def _count(names: Collection[str], rows: np.ndarray) -> Counter[str]:

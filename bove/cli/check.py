@@ -13,13 +13,13 @@ FEW, SHOWN = 5, 8  # places of an oddity and names of a count that are listed
 
 def register_check(parser: argparse.ArgumentParser) -> None:
     parser.description += (
-        " The kind of a file is told by its content: treebank, word vectors, sentence pairs, gold scores, "
-        "graphs, a file that a stage wrote, a Stanza model, a configuration. Exit code 0: all files can be "
-        "used; 2: one cannot."
+        " The kind of a file is recognised by its content: treebank, word vectors, sentence pairs, gold "
+        "scores, graphs, a file that a stage wrote, a Stanza model, a configuration. Exit code 0: all files "
+        "can be used; 2: one cannot."
     )
     add = parser.add_argument
     add("files", nargs="+", metavar="FILE", help="files, gzip or not")
-    add("--as", dest="kind", choices=KINDS, help="the files' kind, if it is told wrongly")
+    add("--as", dest="kind", choices=KINDS, help="the files' kind, if it is recognised wrongly")
     add("--columns", choices=("gold", "predicted"), default="gold", help="of CoNLL-2009 (default gold)")
     add("--encoding", default="utf-8", help="of treebanks, pairs and triples (default utf-8)")
     add("--all", action="store_true", help=f"all places of odd things, not the first {FEW}")

@@ -333,7 +333,7 @@ _CAPTIONS = {
     "length-correlation": """Pearson's correlation between SNLI(S1, S2) and the length of the second
         sentence, in tokens that take part in the alignment. Scores that do not depend on length have 0.""",
     "differences": f"""Differences, in {{unit}}: above 0, *system* is better than *against*. Intervals are
-        made as in {FIRST}. *p* is two-sided, from the same resamples, and can not fall below
+        made as in {FIRST}. *p* is two-sided, from the same resamples, and cannot fall below
         {{least:.2g}}. *adjusted p* allows for testing many differences: it is *p* after Benjamini and
         Hochberg's procedure over all comparisons by this metric, of all systems, subsets and summaries of
         this task. Both speak of other pairs like these, not of models trained with other seeds. There is

@@ -27,7 +27,7 @@ def test_arrays_have_what_the_graphs_have_and_repetitions_count_once():
     graphs = [DOG, bove.Graph(), several, bove.Graph([[]])]
     corpus = bove.Corpus.of(iter(graphs))
     assert cells(corpus) == [(list(map(set, g.nodes)), set(g.edges)) for g in graphs]
-    assert several.nodes[0] == ("a",)
+    assert corpus.repeated == 1 and several.nodes[0] == ("a",)
     assert corpus.arrays.ids == ("s1", "2", "3", "4")
     assert corpus.names.relations == ("x", "SBJ", "loop", "y")
     kinds = {name: corpus.names.properties[slice(*rows)] for name, rows in corpus.names.groups.items()}

@@ -94,7 +94,7 @@ def test_two_processes_with_other_settings_draw_the_same_bytes_without_windows(t
     here = b"".join(content for made in FIGURES.values() for content in figure_files("f", *made).values())
     (tmp_path / "matplotlibrc").write_text("font.size: 20\nsvg.fonttype: path\n", encoding="utf-8")
     script = (
-        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "import sys; sys.path[:0] = sys.argv[1:]\n"
         "from test_plots import FIGURES, figure_files\n"
         "for made in FIGURES.values():\n"
         "    sys.stdout.buffer.writelines(figure_files('f', *made).values())\n"
@@ -102,7 +102,7 @@ def test_two_processes_with_other_settings_draw_the_same_bytes_without_windows(t
     )
     monkeypatch.setenv("MATPLOTLIBRC", str(tmp_path / "matplotlibrc"))
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")
-    command = [sys.executable, "-c", script, str(Path(__file__).parent)]
+    command = [sys.executable, "-c", script, *map(str, Path(__file__).parents[:2])]
     assert subprocess.run(command, capture_output=True, check=True).stdout == here
 
 
