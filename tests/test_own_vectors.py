@@ -1,4 +1,4 @@
-"""What docs/own-vectors.md shows works as it stands, and mistakes in foreign bags are told in one line."""
+"""What docs/own-vectors.md shows works as it stands, and a mistake in foreign bags is one line."""
 
 import re
 import shlex

@@ -119,11 +119,11 @@ def main() -> None:
             row = state.log[-1]
             everyone = peers.every(spent)
             if peers.number == 0:
-                told = {"round": state.round, "total": row["total"], "r_iterations": row["r_iterations"]}
-                told |= {"exchanged_bytes": row.get("exchanged_bytes", 0), "tokens": tokens}
+                report = {"round": state.round, "total": row["total"], "r_iterations": row["r_iterations"]}
+                report |= {"exchanged_bytes": row.get("exchanged_bytes", 0), "tokens": tokens}
                 names = [name for name in everyone[0] if name != EXCHANGE]
-                told["seconds"] = {name: [round(one[name], 2) for one in everyone] for name in names}
-                print(json.dumps(told), flush=True)
+                report["seconds"] = {name: [round(one[name], 2) for one in everyone] for name in names}
+                print(json.dumps(report), flush=True)
 
 
 if __name__ == "__main__":

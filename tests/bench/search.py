@@ -123,26 +123,31 @@ def measure(args: argparse.Namespace, folder: Path) -> list[dict]:
     for copies in args.copies:
         bags, index = folder / f"bags-{copies}", folder / f"index-{copies}"
         n = write_bags(bags, kept, copies, args.noise, args.seed)
-        told = {"bags": len(kept) * copies, "vectors": n, "rank": every[0].shape[1], "queries": len(queries)}
+        sizes = {
+            "bags": len(kept) * copies,
+            "vectors": n,
+            "rank": every[0].shape[1],
+            "queries": len(queries),
+        }
         given = {"bags": str(bags), "queries": str(folder / "queries"), "count": len(queries)}
         given |= {"index": str(index), "links": args.links, "breadth": args.breadth}
         one = in_a_process(kind="exact", **(given | {"count": 1}))
         exact = in_a_process(kind="exact", **given)
-        rows.append(row(told, "exact, one query", one, 1, bags.stat().st_size))
-        rows.append(row(told, "exact, all queries", exact, len(queries), bags.stat().st_size))
+        rows.append(row(sizes, "exact, one query", one, 1, bags.stat().st_size))
+        rows.append(row(sizes, "exact, all queries", exact, len(queries), bags.stat().st_size))
         made = in_a_process(kind="build", **given)
-        rows.append(row(told, "build the index", made, 1, size_of(index)))
+        rows.append(row(sizes, "build the index", made, 1, size_of(index)))
         for candidates in args.candidates:
             got = in_a_process(kind="index", candidates=candidates, **given)
-            rows.append(row(told, f"index, {candidates} candidates", got, len(queries), size_of(index)))
+            rows.append(row(sizes, f"index, {candidates} candidates", got, len(queries), size_of(index)))
             for depth in DEPTHS:
                 rows[-1][f"recall@{depth}"] = recall(exact["scores"], got["scores"], depth)
             print(rows[-1], flush=True)
     return rows
 
 
-def row(told: dict, what: str, got: dict, queries: int, disk: int) -> dict:
-    found = told | {"what": what, "ms": 1000 * got["seconds"] / queries, "MB": got["rss"] / 1e6}
+def row(sizes: dict, what: str, got: dict, queries: int, disk: int) -> dict:
+    found = sizes | {"what": what, "ms": 1000 * got["seconds"] / queries, "MB": got["rss"] / 1e6}
     found |= {"MB not mapped": got["own"] / 1e6, "MB on disk": disk / 1e6}
     print(found, flush=True)
     return found

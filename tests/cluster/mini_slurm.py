@@ -99,7 +99,7 @@ class MiniSlurm:
             f"SlurmdPidFile={self.folder}/%n.pid",
             f"StateSaveLocation={self.folder}/state",
             f"SlurmdSpoolDir={self.folder}/spool/%n",
-            # PMIx has a folder in it for each job, so nodes can not share one
+            # PMIx has a folder in it for each job, so nodes cannot share one
             f"TmpFS={self.folder}/tmp/%n",
             "ProctrackType=proctrack/linuxproc",
             "TaskPlugin=task/none",

@@ -96,24 +96,24 @@ def _other(value: Any, chance: Random) -> Any:
 def _file_of_arrays(content: bytes, chance: Random) -> bytes:
     end = 8 + struct.unpack("<Q", content[:8])[0]
     header = json.loads(content[8:end])
-    told = header.pop("__metadata__", {})
+    metadata = header.pop("__metadata__", {})
     arrays = {}
     for name, entry in header.items():
         raw = content[slice(*(end + offset for offset in entry["data_offsets"]))]
         arrays[name] = np.frombuffer(raw, _DTYPES[entry["dtype"]]).reshape(entry["shape"])
 
     def step() -> None:
-        if told and chance.random() < 0.4:
-            _change_told(told, chance)
+        if metadata and chance.random() < 0.4:
+            _change_metadata(metadata, chance)
         else:
             _change_arrays(arrays, chance)
 
     _some(chance, step)
-    return _joined(arrays, told)
+    return _joined(arrays, metadata)
 
 
-def _joined(arrays: dict[str, np.ndarray], told: dict[str, str]) -> bytes:
-    header: dict[str, Any] = {"__metadata__": told} if told else {}
+def _joined(arrays: dict[str, np.ndarray], metadata: dict[str, str]) -> bytes:
+    header: dict[str, Any] = {"__metadata__": metadata} if metadata else {}
     start = 0
     for name, array in arrays.items():
         place = [start, start := start + array.nbytes]
@@ -122,17 +122,17 @@ def _joined(arrays: dict[str, np.ndarray], told: dict[str, str]) -> bytes:
     return struct.pack("<Q", len(text)) + text + b"".join(array.tobytes() for array in arrays.values())
 
 
-def _change_told(told: dict[str, str], chance: Random) -> None:
+def _change_metadata(metadata: dict[str, str], chance: Random) -> None:
     """Metadata are texts, some of which are JSON."""
-    key = chance.choice(list(told))
-    value: Any = told[key]
+    key = chance.choice(list(metadata))
+    value: Any = metadata[key]
     with suppress(ValueError):
         value = json.loads(value) if chance.random() < 0.8 else value
     if chance.random() < 0.1:
-        del told[key]
+        del metadata[key]
     else:
         value = changed_value(value, chance)
-        told[key] = value if isinstance(value, str) and value != _DEEP else _written(value)
+        metadata[key] = value if isinstance(value, str) and value != _DEEP else _written(value)
 
 
 def _change_arrays(arrays: dict[str, np.ndarray], chance: Random) -> None:

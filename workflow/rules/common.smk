@@ -105,7 +105,7 @@ def complete(job):
 
 
 def needs(least, each=0, *names, divided=False):
-    """A resource of a job: `least`, and `each` for every MB of its named inputs; doubled at every new attempt.
+    """A resource of a job: `least`, and `each` for every MB of its named inputs; doubled at each new attempt.
 
     What is `divided` is a shard's share of that.
 
