@@ -91,12 +91,13 @@ def test_the_svg_is_xml_and_its_texts_are_names_as_they_are(kind):
 
 
 def test_two_processes_with_other_settings_draw_the_same_bytes_without_windows(tmp_path, monkeypatch):
-    here = b"".join(content for made in FIGURES.values() for content in figure_files("f", *made).values())
+    drawn = [FIGURES[kind] for kind in ("tokens", "scores", "relations")]
+    here = b"".join(content for made in drawn for content in figure_files("f", *made).values())
     (tmp_path / "matplotlibrc").write_text("font.size: 20\nsvg.fonttype: path\n", encoding="utf-8")
     script = (
         "import sys; sys.path[:0] = sys.argv[1:]\n"
         "from test_plots import FIGURES, figure_files\n"
-        "for made in FIGURES.values():\n"
+        "for made in (FIGURES[kind] for kind in ('tokens', 'scores', 'relations')):\n"
         "    sys.stdout.buffer.writelines(figure_files('f', *made).values())\n"
         "assert 'matplotlib.pyplot' not in sys.modules"
     )

@@ -165,7 +165,7 @@ def test_p_values_of_equal_systems_are_spread_evenly():
     """Where systems are equally good, at most about 5% of data sets have p < 0.05."""
     rng = np.random.default_rng(0)
     found = []
-    for _ in range(100):
+    for _ in range(60):
         gold = rng.normal(size=60)
         scores = scores_of("similarity", "a" * 60, gold, {name: gold + rng.normal(size=60) for name in "xy"})
         found.append(evidence(scores, Bootstrap(100, 0.95, 0))[1].p_value[0])
