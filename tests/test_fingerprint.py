@@ -213,6 +213,7 @@ def _module(path: Path) -> str:
     return ".".join(path.relative_to(Path(PACKAGE).parent).with_suffix("").parts).removesuffix(".__init__")
 
 
+@pytest.mark.workflow
 @pytest.mark.parametrize("stage", STAGES)
 def test_what_a_stage_executes_is_covered(folder, monkeypatch, stage):
     monkeypatch.chdir(folder)
