@@ -31,7 +31,7 @@ from bove.factor.settings import (
     make,
     setting,
 )  # fmt: skip
-from bove.factor.training import TrainingData, findings, make_model, sgd_library, start_properties
+from bove.factor.training import Start, TrainingData, findings, make_model, sgd_library, start
 
 Graphs = Iterable[Graph] | Corpus
 # up to this many nodes all eigenvectors are made, which is exact
@@ -184,22 +184,22 @@ def training_data(corpus: Corpus, vectors: Vectors | None, rank: int) -> Trainin
     return TrainingData(corpus.arrays, pretrained, frozen, names.slices(), names.relations, own)
 
 
-def fit_als(data: TrainingData, settings: AlsSettings, seed: int, own: OwnSettings) -> Fitted:
+def fit_als(data: TrainingData, begun: Start, seed: int, own: OwnSettings) -> Fitted:
     """Train by alternating least squares from node vectors as `init` says.
 
     Raises:
         BoveError: a start at 0 where no node has a property, or training that diverges.
     """
-    E = start_tokens(data.corpus, settings.rank, own.init, seed)
-    trainer = AlsTrainer(data.corpus, data.frozen, data.groups, settings, own.threads)
-    state = initial_state(data.corpus, start_properties(data, seed, settings.dtype), E)
+    E = start_tokens(data.corpus, begun.settings.rank, own.init, seed)
+    trainer = AlsTrainer(data.corpus, data.frozen, data.groups, begun.settings, own.threads)
+    state = initial_state(data.corpus, begun.P, E)
     for state in trainer.rounds(state):
         pass
     said = {"rounds": state.round, "init": own.init}
     return Fitted(state.P, state.R, list(state.log), said, data.corpus, state.E)
 
 
-def fit_sgd(data: TrainingData, settings: SgdSettings, seed: int, own: OwnSettings) -> Fitted:
+def fit_sgd(data: TrainingData, begun: Start, seed: int, own: OwnSettings) -> Fitted:
     """Train by stochastic gradient descent; the best epoch is kept.
 
     Raises:
@@ -207,8 +207,8 @@ def fit_sgd(data: TrainingData, settings: SgdSettings, seed: int, own: OwnSettin
     """
     if own.init != "zero":
         raise BoveError(f"init {own.init!r}: only for trainer 'als'; the other one has its own start")
+    settings, P = begun.settings, begun.P
     start_tokens(data.corpus, settings.rank, own.init, seed)
-    P = start_properties(data, seed, settings.dtype)
     sgd = sgd_library(settings.device, own.threads)
     trainer = sgd.SgdTrainer(data.corpus, P, data.frozen, data.groups, settings, seed, own.threads)
     best: Any = None
@@ -232,11 +232,11 @@ class BoVE(TransformerMixin, BaseEstimator):
     100,000 tokens; small graphs need small ones, such as 1.
 
     Args:
-        rank, alpha, lambda_P, lambda_R, lambda_E, penalty_P, penalty_R, trainer, dtype: as `model` in the
-            workflow's configuration.
+        rank, alpha, lambda_P, lambda_R, lambda_E, scale, penalty_P, penalty_R, trainer, dtype: as `model` in
+            the workflow's configuration.
         init: where node vectors start (als): "zero", or "random" or "eigenvectors", for graphs without
             properties; "eigenvectors" are for one graph. Without "zero" nothing is restarted at 0 either.
-        max_rounds, tolerance, restart_every, restart_iterations: as `model.als` there.
+        max_rounds, tolerance, stop, restart_every, restart_iterations: as `model.als` there.
         e_step, e_tolerance, e_energy, r_tolerance, r_iterations: likewise.
         batch_tokens: nodes worked on at once, in training and in inference.
         learning_rate, epochs, negatives, negative_weight, patience, held_out, device: as `model.sgd` there.
@@ -279,17 +279,15 @@ class BoVE(TransformerMixin, BaseEstimator):
         corpus = Corpus.of(X)
         data = training_data(corpus, vectors, settings.rank)
         seed = seed_of(self.random_state)
-        if isinstance(settings, AlsSettings):
-            got = fit_als(data, settings, seed, own)
-        else:
-            got = fit_sgd(data, settings, seed, own)
+        begun = start(data, settings, seed, own.threads)
+        got = (fit_als if own.trainer == "als" else fit_sgd)(data, begun, seed, own)
         self.losses_, self.n_iter_ = got.rows, len(got.rows)
         self.__dict__.pop("bags_", None)
         if got.E is not None:
             self.bags_ = split(got.E, corpus)
-        for line in findings(got.rows, got.R, settings, len(got.corpus.properties), data.groups):
+        for line in findings(got.rows, got.R, begun.settings, len(got.corpus.properties), data.groups):
             warnings.warn(line, BoveWarning, stacklevel=2)
-        model = make_model(data, got.P, got.R, settings, **got.said, seed=seed, estimator=self._kept())
+        model = make_model(data, got.P, got.R, begun, **got.said, seed=seed, estimator=self._kept())
         self._take(model, corpus.names)
         return self
 

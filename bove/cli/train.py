@@ -24,7 +24,7 @@ from bove.factor.als import AlsState, AlsTrainer, initial_state
 from bove.factor.model import Model
 from bove.factor.parallel import Peers, joined
 from bove.factor.settings import AlsSettings, SgdSettings, from_record, make, record
-from bove.factor.training import TrainingData, findings, make_model, sgd_library, start_properties
+from bove.factor.training import Start, TrainingData, findings, make_model, sgd_library, start
 from bove.files import atomic_write, check_target
 from bove.text.graphs import load_graphs
 from bove.text.vectors import WordVectors, pretrained_rows
@@ -51,9 +51,9 @@ class Job:
         """The job among other values by name."""
         return cls(**{one.name: values[one.name] for one in fields(cls)})
 
-    def model(self, data: TrainingData, P, R, settings, **more: object) -> Model:
+    def model(self, data: TrainingData, P, R, begun: Start, **more: object) -> Model:
         """The model, with what the job says of its origin."""
-        return make_model(data, P, R, settings, **more, seed=self.seed, graphs=Path(self.graphs).name)
+        return make_model(data, P, R, begun, **more, seed=self.seed, graphs=Path(self.graphs).name)
 
     def write(self, model: Model, settings, rows, seconds: Sequence[float], ones: int) -> None:
         """Write a model with its log and times, and warn of what its user should know; see `findings`."""
@@ -142,6 +142,18 @@ def _read_training_data(job: Job, rank: int, part: tuple[int, int]) -> tuple[Voc
     words, end = vocabulary.n_words, vocabulary.n_properties
     groups = {"words": slice(0, words), "tags": slice(words, end)}
     return vocabulary, TrainingData(corpus, rows, frozen, groups, vocabulary.relations)
+
+
+def _start(data: TrainingData, settings, job: Job, peers: Peers | None = None) -> Start:
+    """Where training starts, with a line in the log on what relative settings are in numbers."""
+    found = start(data, settings, job.seed, job.threads, peers)
+    if found.relative:
+        numbers = (
+            f"{name} {value:g} is {getattr(found.settings, name):.5g}"
+            for name, value in found.relative.items()
+        )
+        log.info("relative settings: %s", ", ".join(numbers))
+    return found
 
 
 def log_round(kind: str, row: dict, relations: Sequence[str], change: str, more: str, seconds: float) -> None:
@@ -253,19 +265,20 @@ def run_train_als(args: argparse.Namespace) -> None:
 def train_als(settings: AlsSettings, job: Job, peers: Peers) -> None:
     """Train with the processes that there are; the first writes the model."""
     data = load_training_data(job, settings.rank, peers)
-    P = start_properties(data, job.seed, settings.dtype)
-    checkpoint = Checkpoint(job.output, _key(P, data.corpus, settings, peers), peers)
+    begun = _start(data, settings, job, peers)
+    settings = begun.settings
+    checkpoint = Checkpoint(job.output, _key(begun.P, data.corpus, settings, peers), peers)
     trainer = AlsTrainer(data.corpus, data.frozen, data.groups, settings, job.threads, peers)
-    start = checkpoint.load() or initial_state(data.corpus, P)
+    state = checkpoint.load() or initial_state(data.corpus, begun.P)
     with stoppable():
-        state = _train(trainer, start, checkpoint, data.relation_names)
+        state = _train(trainer, state, checkpoint, data.relation_names)
     [ones] = peers.sum(np.array([len(data.corpus.properties)]))
     with peers.together():
         if peers.number == 0:
             if state.round == settings.max_rounds and not state.finished:
                 log.warning("stopped after %d rounds, before the stopping rule held", state.round)
             processes = {"processes": peers.count} if peers.count > 1 else {}
-            model = job.model(data, state.P, state.R, settings, rounds=state.round, **processes)
+            model = job.model(data, state.P, state.R, begun, rounds=state.round, **processes)
             job.write(model, settings, state.log, state.seconds, ones)
             log.info("model %s: %s", model.hash[:12], job.output)
     checkpoint.remove()
@@ -338,15 +351,16 @@ def train_sgd(settings: SgdSettings, job: Job) -> None:
     """Train and write the model of the best epoch; on SIGTERM or ^C nothing is written."""
     sgd = sgd_library(settings.device, job.threads)
     data = load_training_data(job, settings.rank, Peers())
-    P = start_properties(data, job.seed, settings.dtype)
-    trainer = sgd.SgdTrainer(data.corpus, P, data.frozen, data.groups, settings, job.seed, job.threads)
+    begun = _start(data, settings, job)
+    settings = begun.settings
+    trainer = sgd.SgdTrainer(data.corpus, begun.P, data.frozen, data.groups, settings, job.seed, job.threads)
     _log_parts(trainer)
     kept = Path(f"{job.output}.last-good")
     best, rows, seconds = None, [], []
 
     def model() -> Model:
         number = {"epoch": best.row["round"], "epochs_done": len(rows)}
-        return job.model(data, best.P, best.R, settings, **number)
+        return job.model(data, best.P, best.R, begun, **number)
 
     try:
         for epoch in _epochs(trainer, data.relation_names):

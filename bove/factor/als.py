@@ -3,7 +3,8 @@
 P random (frozen rows from vectors), R = 0, E = 0; then rounds of: E by one average of two steps (or by
 the fixed-point solver, or by one step as RESCAL does), P, R. Where training starts from an E that is not 0,
 the first round makes P and R for it. Every `restart_every` rounds E goes back to 0 and is inferred afresh
-first. Ends when L improves by less than `tolerance` in a round, or after `max_rounds`.
+first. Ends after `max_rounds`, or when a round lowers L by less than `tolerance`, as a share of L or (`stop:
+explained`) of L(0) − L + lambda_P ‖frozen rows‖², where L(0) is that of empty bags: what the model explains.
 
 Several processes (`Peers`) can share the sentences. P, R and L are the same in all of them; E is
 of each one's own sentences.
@@ -21,9 +22,11 @@ from bove.factor.inference import FixedPoint, infer_averaged, infer_tokens
 from bove.factor.model import compress
 from bove.factor.objective import Groups, terms
 from bove.factor.parallel import Peers, Workers, make_batches
-from bove.factor.penalties import p_step_l1, r_step_proximal, r_step_shrink
+from bove.factor.penalties import p_step_l1, r_step_proximal, r_step_shrink, value
 from bove.factor.settings import AlsSettings
 from bove.factor.steps import EStep, RStep, gram, p_step, r_step
+
+MIXED = 16  # frozen rows in a random mixture
 
 
 @dataclass(frozen=True)
@@ -56,10 +59,23 @@ def initial_state(corpus: GraphCorpus, P: np.ndarray, E: np.ndarray | None = Non
     return AlsState(P.copy(), R, start.astype(P.dtype))
 
 
-def initial_properties(c: int, vectors: np.ndarray, frozen: np.ndarray, seed: int, dtype) -> np.ndarray:
-    """[c, r] random vectors about as long as the frozen ones; rows where `frozen` [c] are `vectors`."""
+def initial_properties(
+    c: int, vectors: np.ndarray, frozen: np.ndarray, seed: int, dtype, mix: float = 0.0
+) -> np.ndarray:
+    """[c, r] random vectors about as long as the frozen ones; rows where `frozen` [c] are `vectors`.
+
+    With `mix`, and frozen rows, the others are random mixtures of MIXED of these, times `mix`: the same
+    mixtures in whatever basis and of whatever length.
+    """
     rng = np.random.default_rng(seed)
     r = vectors.shape[1]
+    if mix and len(vectors):
+        P = np.empty((c, r), dtype)
+        chosen = rng.integers(len(vectors), size=(c - len(vectors), MIXED))
+        weights = rng.standard_normal(chosen.shape) * mix / MIXED**0.5
+        P[~frozen] = np.einsum("im,imr->ir", weights, vectors[chosen].astype(np.float64))
+        P[frozen] = vectors
+        return P
     scale = np.sqrt(np.mean(np.square(vectors, dtype=np.float64))) if len(vectors) else r**-0.5
     P = (rng.standard_normal((c, r)) * (scale or 1.0)).astype(dtype)
     P[frozen] = vectors
@@ -94,6 +110,9 @@ class AlsTrainer:
         self.W = self.corpus.property_matrix(dtype)
         self.nnz_W = self.peers.sum(np.diff(self.W.indptr).astype(np.int64))
         self.nnz_X = self.peers.sum(self.corpus.arc_counts)
+        # L of empty bags and R = 0, but for P; and the part of L that cannot change
+        self.nothing = float(self.nnz_W.sum() + s.alpha * self.nnz_X.sum())
+        self.constant = s.lambda_P * value(state.P[self.frozen], s.penalty_P)
         with Workers(self.threads, self.peers) as workers, np.errstate(over="ignore", invalid="ignore"):
             while state.round < s.max_rounds and not state.finished:
                 state = self._round(state, workers)
@@ -122,13 +141,16 @@ class AlsTrainer:
             row["exchanged_bytes"] = peers.bytes - before
         self._check(row)
         last = state.log[-1]["total"] if state.log else np.inf
-        finished = not restart and last - row["total"] < s.tolerance * last < np.inf
+        finished = not restart and last - row["total"] < s.tolerance * self._whole(last) < np.inf
         return AlsState(P, R, E, state.round + 1, (*state.log, row), finished, state.seconds)
+
+    def _whole(self, L: float) -> float:
+        """What an improvement of L is compared with to stop: L, or what of `nothing` the model explains."""
+        return L if self.settings.stop == "loss" else self.nothing - (L - self.constant)
 
     def _check(self, row) -> None:
         """Raise where L is not a number, or so far below 0 that rounding has swamped this sum of squares."""
-        nothing = self.nnz_W.sum() + self.settings.alpha * self.nnz_X.sum()  # L of empty bags
-        if not row["total"] >= -1e-3 * nothing or not np.isfinite(row["total"]):
+        if not row["total"] >= -1e-3 * self.nothing or not np.isfinite(row["total"]):
             fault = "below 0" if row["total"] < 0 else "not finite"
             raise BoveError(
                 f"training: L is {fault} in round {row['round']}; the last good round is kept: "

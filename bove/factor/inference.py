@@ -215,7 +215,7 @@ class FixedPoint:
         now, base, lost = E, first, np.zeros(batch.size, bool)
         while len(active):
             with np.errstate(over="ignore", invalid="ignore"):  # a diverging graph shows in its change
-                step = base + self.alpha * self._pull(now, part)
+                step = base + self.alpha * self.pull(now, part)
             new_change = relative_change(step, now, n)
             stuck = new_change > (1 - LEAST_GAIN * damping[active]) * change[active]
             damping[active[stuck]] /= 2
@@ -251,7 +251,7 @@ class FixedPoint:
         arcs = np.bincount(graph, minlength=batch.size)
         return ~(far <= (1 + 1e-3) * (float(self.alpha) * arcs + near))
 
-    def _pull(self, E, batch):
+    def pull(self, E, batch):
         """[b n, r] Σ_k (F_k T_k U_kᵀ + F_kᵀ S_k V_kᵀ) D⁻¹."""
         b, n, Q = batch.size, batch.n, self.Q
         ST, Y = self.space.array(2, b, n, 2 * Q, dtype=E.dtype)

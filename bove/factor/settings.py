@@ -48,6 +48,12 @@ class ModelSettings:
     )
     lambda_R: float = setting(0.1, help="Regularisation of relation matrices.", minimum=0)
     lambda_E: float = setting(3000, help="Regularisation of token vectors.", minimum=0)
+    scale: str = setting(
+        "absolute",
+        help="Whether alpha and the lambdas are those of the objective, or multiples of what the training "
+        "graphs weigh, so that the same four numbers suit any vectors and any treebank.",
+        enum=("absolute", "relative"),
+    )
     penalty_P: str = setting(
         "l2",
         help="What lambda_P weighs. Squares, or absolute values, which give exact zeros.",
@@ -72,7 +78,12 @@ class AlsSettings(ModelSettings):
     trainer: ClassVar[str] = "als"
     max_rounds: int = setting(20, help="Most rounds (E, P, R) to do.", minimum=1)
     tolerance: float = setting(
-        0.001, help="Training stops when a round improves the loss by less than this share of it.", minimum=0
+        0.001, help="Training stops when a round lowers the loss by less than this share.", minimum=0
+    )
+    stop: str = setting(
+        "loss",
+        help="What tolerance is a share of: the whole loss, as printed, or what the model explains of it.",
+        enum=("loss", "explained"),
     )
     restart_every: int = setting(
         10, help="Rounds after which token vectors start again from 0; 0 never.", minimum=0

@@ -2,9 +2,10 @@
 
 import os
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,9 @@ from bove.factor.als import initial_properties
 from bove.factor.graphs import GraphCorpus
 from bove.factor.model import Model
 from bove.factor.objective import Groups
+from bove.factor.parallel import Peers
 from bove.factor.penalties import P_ITERATIONS, P_TOLERANCE
+from bove.factor.scale import SCALED, absolute
 from bove.factor.settings import AlsSettings, ModelSettings, record
 
 # a model that leaves more than this share of the properties' ones unexplained has shrunk to nothing
@@ -42,9 +45,32 @@ class TrainingData:
     property_names: tuple[str, ...] = ()
 
 
-def start_properties(data: TrainingData, seed: int, dtype: str) -> np.ndarray:
-    """[c, r] where property vectors start: the frozen ones as they are, the others random."""
-    return initial_properties(data.corpus.n_properties, data.vectors, data.frozen, seed, np.dtype(dtype).type)
+@dataclass(frozen=True)
+class Start:
+    """Where training starts.
+
+    Attributes:
+        P: [c, r] property vectors: the frozen ones as they are, the others random.
+        settings: the trainer's, with the numbers of equation 3 for relative ones.
+        relative: alpha and the lambdas as they were given, if they are relative.
+    """
+
+    P: np.ndarray
+    settings: Any
+    relative: Mapping[str, float]
+
+
+def start(
+    data: TrainingData, settings: ModelSettings, seed: int, threads: int = 1, peers: Peers | None = None
+) -> Start:
+    """Where training starts; BoveError where settings are relative and the graphs give no scale."""
+    relative = settings.scale == "relative"
+    mix = 1 / max(1.0, settings.lambda_P) if relative else 0.0
+    P = initial_properties(
+        data.corpus.n_properties, data.vectors, data.frozen, seed, np.dtype(settings.dtype).type, mix
+    )
+    made = absolute(settings, data.corpus, P, data.frozen, threads, peers)
+    return Start(P, made, {name: getattr(settings, name) for name in SCALED} if relative else {})
 
 
 def sgd_library(device: str, threads: int):
@@ -67,10 +93,10 @@ def sgd_library(device: str, threads: int):
     return sgd
 
 
-def make_model(
-    data: TrainingData, P: np.ndarray, R: np.ndarray, settings: ModelSettings, **more: object
-) -> Model:
+def make_model(data: TrainingData, P: np.ndarray, R: np.ndarray, start: Start, **more: object) -> Model:
     """The model of P [c, r] and R [d, r, r] with its provenance: the settings, and what else is given."""
+    if start.relative:
+        more["relative"] = dict(start.relative)
     versions = {"bove": __version__, "python": platform.python_version()}
     versions |= {name: version(name) for name in ("numpy", "scipy")}
     return Model(
@@ -80,7 +106,7 @@ def make_model(
         groups={name: (rows.start, rows.stop) for name, rows in data.groups.items()},
         relation_names=data.relation_names,
         vocabulary_hash=data.corpus.vocabulary_hash,
-        hyperparameters={**record(settings), **more},
+        hyperparameters={**record(start.settings), **more},
         versions=versions,
         property_names=data.property_names,
     )

@@ -234,6 +234,15 @@ def test_bags_serve_in_a_pipeline_and_settings_are_searched():
     assert means[0] == pytest.approx(0.5) and means[1] > 0.9
 
 
+def test_relative_settings_are_recorded_with_what_they_come_to():
+    graphs = [bove.Graph([["w:a"], ["w:b"], ["w:a"]], [["x", 0, 1], ["x", 1, 2]]) for _ in range(3)]
+    given = {"alpha": 0.1, "lambda_P": 1.0, "lambda_R": 0.1, "lambda_E": 1.0}
+    for trainer in ("als", "sgd"):
+        model = bove.BoVE(rank=2, trainer=trainer, scale="relative", **given).fit(graphs).model_
+        assert model.hyperparameters["relative"] == given
+        assert model.weight("lambda_E") != 1 and model.hyperparameters["scale"] == "absolute"
+
+
 def test_the_names_of_the_package_are_those_of_its_types():
     stub = Path(bove.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
     typed = {line.rsplit(" ", 1)[1] for line in stub.split("\n") if line}

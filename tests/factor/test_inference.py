@@ -85,7 +85,7 @@ def test_a_model_that_oscillates_is_damped_to_the_fixed_point():
         E = first = batch.W @ solvers.fast.PD
         with np.errstate(all="ignore"):
             for _ in range(60):
-                E, before = first + 2.0 * solvers.fast._pull(E, batch), E
+                E, before = first + 2.0 * solvers.fast.pull(E, batch), E
         plain += relative_change(E, before, batch.n).tolist()
     assert any(not change < 1e-3 for change in plain), "the model does not oscillate"
     E, used, change = solvers.fixed_point(corpus, 400, 1e-8)

@@ -1,0 +1,87 @@
+"""Relative settings: alpha and the penalties as multiples of what the training graphs weigh.
+
+With D = PᵀP + lambda_E I and E¹ = WᵀP D⁻¹, the bags that properties alone give to the training graphs (P as
+it starts), the numbers of equation 3 are, for relative ones rel_E, rel_P, rel_R and rel_alpha,
+
+    lambda_E = rel_E · tr(PᵀP) / r
+    lambda_P = rel_P · (mean of ‖(W E¹)_c‖ over trained rows c) / (mean length of frozen rows)
+    lambda_R = alpha · rel_R · (1/r²) Σ_s ‖E¹_s‖⁴
+    alpha such that ‖alpha · pull(E¹) D⁻¹‖ = rel_alpha · ‖E¹‖ after the first R-step,
+
+where pull(E) = Σ_k (F_k E R_kᵀ + F_kᵀ E R_k) with F_k = X_k − E R_k Eᵀ is what relations add to the E-step.
+Trained rows are about rel_P times shorter than frozen ones, rel_R is the ridge of the R-step as a multiple
+of its operator's mean diagonal, and rel_alpha is how far relations first move the bags, as a share of their
+size. Without frozen rows their place is taken by all rows. Other lengths or another basis of the vectors, or
+the same graphs twice, give the same bags up to such a factor or change of basis.
+"""
+
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from bove.errors import BoveError
+from bove.factor.graphs import GraphCorpus
+from bove.factor.inference import FixedPoint
+from bove.factor.model import compress
+from bove.factor.parallel import Peers, Workers, make_batches
+from bove.factor.settings import ModelSettings
+from bove.factor.steps import gram, r_step, solve_spd
+
+SCALED = ("alpha", "lambda_P", "lambda_R", "lambda_E")
+BATCH_TOKENS, R_TOLERANCE, R_ITERATIONS = 4096, 1e-3, 100
+S = TypeVar("S", bound=ModelSettings)
+
+
+def absolute(
+    settings: S,
+    corpus: GraphCorpus,
+    P: np.ndarray,
+    frozen: np.ndarray,
+    threads: int = 1,
+    peers: Peers | None = None,
+) -> S:
+    """The settings with the numbers of equation 3; those that are absolute already are returned as they are.
+
+    Args:
+        corpus: the training graphs, of several processes this one's. P: [c, r] as it starts.
+        frozen: [c] bool, rows of P that stay.
+
+    Raises:
+        BoveError: nodes without properties, which give no scale.
+    """
+    if settings.scale == "absolute":
+        return settings
+    with Workers(threads, peers or Peers()) as workers:
+        return _absolute(settings, corpus, P, frozen, workers)
+
+
+def _absolute(settings, corpus, P, frozen, workers):
+    r, peers = P.shape[1], workers.peers
+    if not peers.sum(np.array([len(corpus.properties)]))[0]:
+        raise BoveError(
+            "scale relative: no node has a property, which would give the scale; use scale absolute"
+        )
+    PtP = gram(P, workers)
+    lambda_E = settings.lambda_E * float(np.trace(PtP)) / r
+    W = corpus.property_matrix(P.dtype)
+    E = W.T @ solve_spd(PtP + lambda_E * np.eye(r), P.T, "scale", "lambda_E").T.astype(P.dtype)
+    G = peers.sum(gram(E, workers))
+    sums = np.linalg.norm(peers.sum(W @ E), axis=1)
+    size = np.linalg.norm(P[frozen] if frozen.any() else P, axis=1).mean()
+    lambda_P = settings.lambda_P * float((sums if frozen.all() else sums[~frozen]).mean() / size)
+    batches = list(make_batches(corpus, BATCH_TOKENS, P.dtype))
+    squares = [np.square(E[b.tokens], dtype=np.float64).reshape(b.size, -1).sum(axis=1) for b in batches]
+    [fourth] = peers.sum(np.array([sum(float(np.square(one).sum()) for one in squares)]))
+    ridge = settings.lambda_R * fourth / r**2
+    alpha = 0.0
+    if settings.alpha and corpus.n_relations:
+        R0 = np.zeros((corpus.n_relations, r, r), P.dtype)
+        stop = {"tolerance": R_TOLERANCE, "max_iterations": R_ITERATIONS, "R0": R0}
+        R = r_step(E, G, corpus, batches, workers, ridge=ridge, **stop).R
+        solver = FixedPoint(P, PtP, compress(R, 1), 1.0, lambda_E)
+        moves = workers.map(lambda b: np.square(solver.pull(E[b.tokens], b), dtype=np.float64).sum(), batches)
+        [moved] = peers.sum(np.array([sum(map(float, moves))]))
+        alpha = settings.alpha * float(np.sqrt(np.trace(G) / moved)) if moved else 0.0
+    found = {"alpha": alpha, "lambda_P": lambda_P, "lambda_R": alpha * ridge, "lambda_E": lambda_E}
+    return replace(settings, scale="absolute", **found)
