@@ -4,24 +4,31 @@ Each step can be taken by itself, so that trees can come from a file and graphs 
 those that `bove parse`, `bove encode` and `bove infer` make of the same sentences.
 """
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from bove.bags import BOVE, SYSTEMS, WORD_VECTORS
+from bove.config.load import defaults
+from bove.config.variants import Run
 from bove.errors import BoveError
 from bove.factor.graphs import GraphCorpus
 from bove.factor.inference import Inference
 from bove.factor.model import Model
-from bove.factor.settings import InferenceSettings
+from bove.factor.settings import InferenceSettings, make
 from bove.text.conll import Sentence
 from bove.text.graphs import Counts, encode
-from bove.text.parser import Parser
+from bove.text.parser import NAMES, Parser
 from bove.text.tokens import is_punctuation
 from bove.text.vectors import WordLookup, WordVectors
 from bove.text.vocabulary import Vocabulary
+
+log = logging.getLogger("bove")
 
 
 @dataclass(frozen=True)
@@ -85,8 +92,44 @@ class Embedder:
         self._make_parser, self._parser = parser, None
         self._inferences: dict[str, Inference] = {}
 
-    def parse(self, texts: Sequence[str]) -> list[Sentence]:
-        """One tree per text, named 1, 2, …
+    @classmethod
+    def open(
+        cls,
+        run: Run | None,
+        files: Mapping[str, str | Path] | None = None,
+        how: Mapping[str, Any] | None = None,
+        shown: Callable[[str], str] = str,
+    ) -> "Embedder":
+        """The embedder of a finished run, or of files; tagger and parser wait until there is text to parse.
+
+        Args:
+            run: without one, `files` has at least the vocabulary and the model.
+            files: what goes before the run's: "vocabulary", "model", "vectors", "tagger", "parser", and what
+                the last two need.
+            how: settings of inference, `punctuation` and `max_tokens` that go before the run's; it may hold
+                other names too.
+            shown: how a message names a file or a setting.
+
+        Raises:
+            BoveError: a file that is missing or does not fit the others, or a setting that is not allowed.
+        """
+        files, how, config = files or {}, how or {}, run.config if run else defaults()
+        vocabulary = Vocabulary.load(files.get("vocabulary") or run.file("vocabulary"))
+        model = Model.load(files.get("model") or run.file("model"))
+        vectors = files.get("vectors") or (run.file("vectors") if run else None)
+        settings = Settings(
+            make(InferenceSettings, {**config["inference"], **how}, shown),
+            punctuation=how.get("punctuation", config["scoring"]["punctuation"]),
+            pretrained=config["model"]["pretrained"] if run else bool(model.frozen.any()),
+        )
+        if vectors is None:
+            log.info("no vectors are given: word vectors are left out of the comparison")
+        opened = WordVectors.open(vectors) if vectors else None
+        limit = how.get("max_tokens", config["parser"]["max_tokens"])
+        return cls(vocabulary, model, settings, opened, lambda: _load_parser(run, files, limit, shown))
+
+    def parse(self, texts: Sequence[str], each: Callable[[], object] = lambda: None) -> list[Sentence]:
+        """One tree per text, named 1, 2, …; `each` is called after each of them.
 
         Raises:
             BoveError: there is no parser, or a text that it cannot parse.
@@ -95,7 +138,11 @@ class Embedder:
             raise BoveError("text is to be parsed, but no tagger and parser are given; give both, or trees")
         if self._parser is None:
             self._parser = self._make_parser()
-        return list(self._parser.parse(texts))
+        trees = []
+        for tree in self._parser.parse(texts):
+            trees.append(tree)
+            each()
+        return trees
 
     def graphs(self, sentences: Sequence[Sentence], counts: Counts | None = None) -> GraphCorpus:
         """The sentences' graphs; `counts` gets what became of tokens and arcs."""
@@ -148,3 +195,17 @@ class Embedder:
             Bag(own, E[start + own].astype(np.float32, copy=False))
             for own, start in zip(places, starts, strict=True)
         ]
+
+
+def _load_parser(run, files, limit, shown) -> Parser:
+    """Tagger and parser of the files or, where these have neither, of the run."""
+    given = {name: files[name] for name in ("tagger", "parser") if name in files}
+    if len(given) == 1:
+        raise BoveError(f"{shown('tagger')} and {shown('parser')} belong together; give both")
+    if not given and not run:
+        raise BoveError(
+            f"text is to be parsed: give {shown('tagger')} and {shown('parser')}, or trees with --conllu"
+        )
+    found = given or run.parser_files()
+    further = {name: path for name, path in {**found, **files}.items() if name in NAMES}
+    return Parser(found["tagger"], found["parser"], limit, further)

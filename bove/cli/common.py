@@ -12,20 +12,15 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from bove.config.load import defaults
 from bove.config.variants import Run
-from bove.embedder import Embedder, Settings
+from bove.embedder import Embedder
 from bove.errors import BoveError, similar
-from bove.factor.model import Model
-from bove.factor.settings import InferenceSettings, make, types_of
+from bove.factor.settings import InferenceSettings, types_of
 from bove.files import Oddities, atomic_write, encoded, read_lines, read_object, write_json
 from bove.text.conll import Sentence, read_sentences
 from bove.text.graphs import Counts
 from bove.text.pairs import TASKS
 from bove.text.parser import NAMES as FURTHER
-from bove.text.parser import Parser
-from bove.text.vectors import WordVectors
-from bove.text.vocabulary import Vocabulary
 
 log = logging.getLogger("bove")
 SHOWN = 5  # names in a warning
@@ -265,36 +260,9 @@ def open_embedder(args: argparse.Namespace, run: Run | None) -> Embedder:
     Raises:
         BoveError: a file that is missing or does not fit the others.
     """
-    config = run.config if run else defaults()
-    vocabulary = Vocabulary.load(args.vocabulary or run.file("vocabulary"))
-    model = Model.load(args.model or run.file("model"))
-    vectors = args.vectors or (run.file("vectors") if run else None)
     given = {name: value for name, value in vars(args).items() if value is not None}
-    punctuation = config["scoring"]["punctuation"] if args.punctuation is None else args.punctuation
-    settings = Settings(
-        make(InferenceSettings, {**config["inference"], **given}, flag),
-        punctuation=punctuation,
-        pretrained=config["model"]["pretrained"] if run else bool(model.frozen.any()),
-    )
-    if vectors is None:
-        log.info("no --vectors: word vectors are left out of the comparison")
-    opened = WordVectors.open(vectors) if vectors else None
-    return Embedder(vocabulary, model, settings, opened, lambda: _load_parser(args, run, config["parser"]))
-
-
-def _load_parser(args, run, section) -> Parser:
-    if args.tagger or args.parser:
-        if not (args.tagger and args.parser):
-            raise BoveError("--tagger and --parser belong together; give both")
-        files = {"tagger": args.tagger, "parser": args.parser}
-    elif run:
-        files = run.parser_files()
-    else:
-        raise BoveError("text is to be parsed: give --tagger and --parser, or trees with --conllu")
-    limit = section["max_tokens"] if args.max_tokens is None else args.max_tokens
-    with stanza_messages():
-        tagger, parser = files.pop("tagger"), files.pop("parser")
-        return Parser(tagger, parser, limit, {**files, **further_files(args)})
+    names = ("vocabulary", "model", "vectors", "tagger", "parser", *FURTHER)
+    return Embedder.open(run, {name: given[name] for name in names if name in given}, given, flag)
 
 
 def trees_of(path: str, ids: Sequence[str] | None, count: int) -> list[Sentence]:

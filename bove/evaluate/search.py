@@ -87,12 +87,21 @@ def search(
         count: how many bags to find, where there are so many.
         block: vectors at a time, unless a bag has more.
     """
+    best = [_NONE] * len(queries)
+    for bags, scores in entailments(queries, vectors, offsets, block):
+        best = [hits.joined(bags, scores[:, q], count) for q, hits in enumerate(best)]
+    return best
+
+
+def entailments(
+    queries: Sequence[np.ndarray], vectors: np.ndarray, offsets: np.ndarray, block: int = BLOCK
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield numbers of bags [b] and SNLI(bag, query) [b, m] for every query; the arguments are `search`'s."""
     sizes = np.array([len(query) for query in queries], np.int64)
     starts = np.cumsum(sizes) - sizes
     rows = [unit_rows(query) for query in queries if len(query)]
     some = np.flatnonzero(sizes)
     targets = np.concatenate(rows) if rows else np.zeros((0, vectors.shape[1]))
-    best = [_NONE] * len(queries)
     for first, last in blocks(offsets, block):
         scores = np.zeros((last - first, len(queries)))
         full = np.diff(offsets[first : last + 1]) > 0
@@ -101,9 +110,7 @@ def search(
             largest = np.maximum.reduceat(cosines, (offsets[first:last] - offsets[first])[full], axis=0)
             means = np.add.reduceat(largest, starts[some], axis=1) / sizes[some]
             scores[np.ix_(full, some)] = np.minimum(means.round(DECIMALS), 1) + 0.0
-        bags = np.arange(first, last)
-        best = [hits.joined(bags, scores[:, q], count) for q, hits in enumerate(best)]
-    return best
+        yield np.arange(first, last), scores
 
 
 def blocks(offsets: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
