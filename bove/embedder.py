@@ -25,7 +25,7 @@ from bove.text.conll import Sentence
 from bove.text.graphs import Counts, encode
 from bove.text.parser import NAMES, Parser
 from bove.text.tokens import is_punctuation
-from bove.text.vectors import WordLookup, WordVectors
+from bove.text.vectors import WordLookup, WordVectors, word_evidence
 from bove.text.vocabulary import Vocabulary
 
 log = logging.getLogger("bove")
@@ -38,10 +38,12 @@ class Bag:
     Attributes:
         places: [n] int64, the token, from 0, that each vector is of; tokens may have none.
         vectors: [n, r] float32.
+        evidence: [n] float64 of each, by which scores may weight them.
     """
 
     places: np.ndarray
     vectors: np.ndarray
+    evidence: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -183,16 +185,17 @@ class Embedder:
             lookup = WordLookup(self.vocabulary, self.vectors)
             places = [kept(s.forms, lookup.places(s.forms)) for s in sentences]
             rows = [[lookup.row(s.forms[p]) for p in own] for s, own in zip(sentences, places, strict=True)]
-            return list(map(Bag, places, map(self.vectors.rows, rows)))
+            found = [self.vectors.rows(own) for own in rows]
+            return list(map(Bag, places, found, map(word_evidence, found)))
         if system not in self._inferences:
             self._inferences[system] = Inference(self.model, self.settings.inference, system == BOVE)
         corpus = self.graphs(sentences)
         first, index = corpus.distinct()
-        E = self._inferences[system].tokens(corpus, "the sentences", graphs=first)
+        E, evidence = self._inferences[system].tokens(corpus, "the sentences", graphs=first)
         places = [kept(s.forms, range(len(s.forms))) for s in sentences]
         starts = corpus.token_offsets[first[index]]
         return [
-            Bag(own, E[start + own].astype(np.float32, copy=False))
+            Bag(own, E[start + own].astype(np.float32, copy=False), evidence[start + own])
             for own, start in zip(places, starts, strict=True)
         ]
 

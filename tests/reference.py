@@ -56,18 +56,32 @@ def infer(graph, P, R, alpha, lambda_E, iterations):
     return E
 
 
+def evidence(graph, P, E, words):
+    """pᵀe of each token: p the sum of its properties among the rows `words`."""
+    W, _ = graph
+    return [sum(P[c] @ e for c in words if W[c, i]) for i, e in enumerate(E)]
+
+
 def cosine(u, v):
     norms = math.sqrt(sum(float(x) ** 2 for x in u)) * math.sqrt(sum(float(y) ** 2 for y in v))
     return sum(float(x) * float(y) for x, y in zip(u, v, strict=True)) / norms if norms else 0.0
 
 
-def snli(first, second):
-    """Mean over the second bag's vectors of the best cosine with one of the first's; 0 for an empty bag."""
-    best = [max(cosine(u, v) for u in first) for v in second] if len(first) else []
-    return sum(best) / len(best) if best else 0.0
+def snli(first, second, weights=None):
+    """Mean over the second bag's vectors of the best cosine with one of the first's; 0 for an empty bag.
+
+    Weights of both bags' vectors make it a weighted mean over those that have one above 0.
+    """
+    ours, theirs = weights or ([1] * len(first), [1] * len(second))
+    first = [u for u, w in zip(first, ours, strict=True) if w > 0]
+    total = best = 0.0
+    for v, w in zip(second, theirs, strict=True):
+        if w > 0 and first:
+            best, total = best + w * max(cosine(u, v) for u in first), total + w
+    return best / total if total else 0.0
 
 
-def sts(first, second):
+def sts(first, second, weights=None):
     """Harmonic mean of both directions; 0 where their sum is not positive."""
-    a, b = snli(first, second), snli(second, first)
+    a, b = snli(first, second, weights), snli(second, first, weights and weights[::-1])
     return 2 * a * b / (a + b) if a + b > 0 else 0.0

@@ -89,6 +89,20 @@ def test_many_bags_are_filled_at_once_whatever_their_lengths(tmp_path):
     assert bags["c"].shape == (0, 2)
 
 
+def test_evidence_is_kept_beside_the_vectors_where_it_is_asked_for(tmp_path):
+    made_by = (list("ab"), [2, 1], [0, 1], 2, "bove", "")
+    with BagWriter(tmp_path / "b", *made_by, evidence=True) as writer:
+        with pytest.raises(ValueError, match="does not fit 1 vectors"):
+            writer.put(1, np.ones((1, 2)))
+        writer.put_many([1, 0], np.ones((3, 2)), np.array([1e300, 2, -3]))
+    bags = Bags.open(tmp_path / "b")
+    assert bags.evidence_of(0).tolist() == [2, -3] and bags.evidence_of(1).tolist() == [1e300]
+    write(tmp_path / "without")
+    assert Bags.open(tmp_path / "without").evidence is None
+    with pytest.raises(BoveError, match="without: has no evidence of its vectors; weight them by length"):
+        Bags.open(tmp_path / "without").evidence_of(0)
+
+
 @pytest.mark.parametrize("interrupt", [True, False])
 def test_a_file_that_was_not_filled_never_appears(tmp_path, interrupt):
     with (

@@ -60,6 +60,7 @@ def test_bags_are_those_of_the_stages(folder, system, punctuation, options):
     made = embedder(folder, options, punctuation=punctuation).bags(SENTENCES, system)
     for sentence, bag in zip(SENTENCES, made, strict=True):
         np.testing.assert_array_equal(bag.vectors, written[sentence.id])
+        np.testing.assert_array_equal(bag.evidence, written.evidence_of(written.bag_of(sentence.id)))
         assert len(bag.places) == len(bag.vectors)
     assert made[0].places.tolist() == ([0, 1, 2, 3, 4, 5] if punctuation else [0, 1, 2, 3, 4])
     # of "lynx xyz 1984" the first word alone has a vector of its own

@@ -51,6 +51,15 @@ def score(bags="letters=mine.safetensors"):
     return main(["score", "--pairs", "pairs.jsonl", "--bags", bags, "--output", "scores.parquet"])
 
 
+def test_evidence_may_be_written_too_and_must_fit_its_bag(tmp_path):
+    bags = {"a": np.ones((2, 3)), "b": np.zeros((0, 3))}
+    write_bags(tmp_path / "b", bags, evidence={"a": [3, -1], "b": []})
+    assert Bags.open(tmp_path / "b").evidence_of(0).tolist() == [3, -1]
+    for wrong in ({"a": [3], "b": []}, {"b": []}, {"a": [1, np.inf], "b": []}):
+        with pytest.raises(BoveError, match="the evidence of 'a': give a finite number for each of its 2"):
+            write_bags(tmp_path / "b", bags, evidence=wrong)
+
+
 def test_both_ways_of_writing_and_the_commands_of_the_page_give_scores_and_tables(written, capsys):
     lines = [line for block in blocks("sh") for line in block.split("\n")]
     commands = [shlex.split(line) for line in lines if line.startswith("bove")]

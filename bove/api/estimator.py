@@ -307,7 +307,18 @@ class BoVE(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "model_")
         corpus = self._numbered(Corpus.of(X), vectors)
-        return split(self._infer(corpus), corpus)
+        return split(self._infer(corpus)[0], corpus)
+
+    def evidence(self, X: Graphs, *, vectors: Vectors | None = None) -> list[np.ndarray]:
+        """The evidence of each graph's nodes, [n] float64: weights for the scores of their bags.
+
+        It is pᵀe, of a node's vector e and the sum p of its properties' vectors: how far the model
+        reconstructs them. Of graphs of sentences the words alone count. Arguments and errors are those of
+        `transform`.
+        """
+        check_is_fitted(self, "model_")
+        corpus = self._numbered(Corpus.of(X), vectors)
+        return split(self._infer(corpus)[1], corpus)
 
     def fit_transform(self, X: Graphs, y: object = None, **given: Any) -> list[np.ndarray]:
         """`fit`, then `transform` of the same graphs."""
@@ -409,8 +420,8 @@ class BoVE(TransformerMixin, BaseEstimator):
             warnings.warn(f"the model leaves out {' and '.join(said)}", BoveWarning, stacklevel=3)
         return numbered
 
-    def _infer(self, corpus: Corpus) -> np.ndarray:
-        """[T, r] the bags of all graphs, one after another."""
+    def _infer(self, corpus: Corpus) -> tuple[np.ndarray, np.ndarray]:
+        """[T, r] the bags of all graphs, one after another, and their evidence [T]."""
         parameters = self.get_params()
         settings, threads = inference_settings(parameters), make(OwnSettings, parameters).threads
         inference = getattr(self, "_inference", None)
@@ -419,7 +430,7 @@ class BoVE(TransformerMixin, BaseEstimator):
         return inference.tokens(corpus.arrays, "the graphs", threads)
 
     def _explained(self, corpus: Corpus) -> Reconstruction:
-        return explained(self.model_, corpus, self._infer(corpus), self.batch_tokens, self.threads)
+        return explained(self.model_, corpus, self._infer(corpus)[0], self.batch_tokens, self.threads)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

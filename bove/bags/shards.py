@@ -185,7 +185,8 @@ class Layout:
 
     def writer(self, path: str | Path, rank: int, system: str, model_hash: str) -> BagWriter:
         """What fills a file of all bags."""
-        return BagWriter(path, self.ids, self.lengths, self.index, rank, system, model_hash)
+        sizes = self.lengths, self.index, rank
+        return BagWriter(path, self.ids, *sizes, system, model_hash, evidence=True)
 
 
 class ShardWriter(BagWriter):
@@ -209,11 +210,11 @@ class ShardWriter(BagWriter):
         more = {**settings, _INPUTS: layout.inputs, SHARD: f"{shard[0]}/{shard[1]}"}
         names = [layout.ids[s] for s in layout.first[self._own]]
         index, lengths = np.arange(len(self._own)), layout.lengths[self._own]
-        super().__init__(path, names, lengths, index, rank, system, model_hash, more)
+        super().__init__(path, names, lengths, index, rank, system, model_hash, more, evidence=True)
 
-    def put_many(self, bags: np.ndarray, vectors: np.ndarray) -> None:
+    def put_many(self, bags: np.ndarray, vectors: np.ndarray, evidence: np.ndarray | None = None) -> None:
         """Fill k bags of the plan: bags [k] as the whole numbers them, vectors [m, r] in that order."""
-        super().put_many(np.searchsorted(self._own, bags), vectors)
+        super().put_many(np.searchsorted(self._own, bags), vectors, evidence)
 
 
 def gather(paths: Sequence[str | Path], layout: Layout, output: str | Path) -> None:
@@ -234,10 +235,11 @@ def gather(paths: Sequence[str | Path], layout: Layout, output: str | Path) -> N
     with layout.writer(output, int(common["rank"]), common["system"], common["model_hash"]) as writer:
         for path in ordered:
             for name in opened[path]:
-                b, vectors = missing.pop(name, None), opened[path][name]
+                b, own = missing.pop(name, None), opened[path].bag_of(name)
+                vectors, evidence = opened[path].bag(own), opened[path].evidence_of(own)
                 if b is None or len(vectors) != layout.lengths[b]:
                     raise BoveError(f"{path}: its bag of '{name}' is not its own; infer it again")
-                writer.put(b, vectors)
+                writer.put(b, vectors, evidence)
         if lost := [name for name, b in missing.items() if layout.lengths[b]]:
             raise BoveError(
                 f"no shard has the bag of sentence '{lost[0]}', nor of {len(lost) - 1} more; infer all again"

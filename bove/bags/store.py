@@ -3,8 +3,10 @@
 The file holds `offsets` [B + 1] and `index` [S] int64, `vectors` [N, r] float32, and `ids`, the S
 sentence ids as UTF-8 bytes joined by a newline. Bag b is vectors[offsets[b] : offsets[b + 1]] and
 sentence s has bag index[s], so sentences that are alike share one. A file without `index` has one
-bag per sentence, in order. Files from elsewhere may have vectors of 2, 4 or 8 bytes and need no metadata;
-`write_bags` writes one from arrays.
+bag per sentence, in order. `evidence` [N] float64, which may be missing, says how much each vector counts
+in scores by evidence; it is of more bytes than the vectors, since it may be as large as their squares.
+Files from elsewhere may have vectors of 2, 4 or 8 bytes and need no metadata; `write_bags` writes one from
+arrays.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,6 +38,12 @@ def _checked_arrays(path: str | Path, arrays: dict[str, np.ndarray]) -> dict[str
             raise BoveError(
                 f"{path}: '{name}' is {array.dtype} with {array.ndim} axes; give whole numbers in one"
             )
+    evidence = arrays.get("evidence")
+    if evidence is not None and (evidence.dtype.kind != "f" or evidence.shape != (len(vectors),)):
+        raise BoveError(
+            f"{path}: 'evidence' is {evidence.dtype} of shape {evidence.shape}; give one float for each of "
+            f"the {len(vectors)} vectors"
+        )
     found = {"index": np.arange(max(len(arrays["offsets"]) - 1, 0)), **arrays}
     found |= {name: found[name].astype(np.int64) for name in ("offsets", "index")}
     _check_layout(path, found["offsets"], found["index"], len(vectors))
@@ -91,6 +99,7 @@ class Bags:
         path: the file.
         ids: the S sentence ids, in the file's order.
         vectors: [N, r], mapped; pages are read when touched.
+        evidence: [N] of each vector, mapped; None where the file has none.
         offsets: [B + 1] int64, first vector of each bag.
         index: [S] int64, bag of each sentence.
         system, model_hash: what made the bags; "" where the file does not say.
@@ -100,6 +109,7 @@ class Bags:
     def __init__(self, path: Path, tensors: dict[str, np.ndarray], metadata: dict[str, str]):
         self.path = path
         self.vectors, self.offsets, self.index = (tensors[name] for name in ("vectors", "offsets", "index"))
+        self.evidence = tensors.get("evidence")
         self.ids = _unpack_ids(path, tensors["ids"], len(self.index))
         self.system = metadata.get("system", "")
         self.model_hash = metadata.get("model_hash", "")
@@ -170,6 +180,21 @@ class Bags:
         self.check_finite(slice(self.offsets[b], self.offsets[b + 1]))
         return self.bag(b)
 
+    def evidence_of(self, b: int) -> np.ndarray:
+        """[n] the evidence of the vectors of bag b.
+
+        Raises:
+            BoveError: the file has none, or it is not finite.
+        """
+        if self.evidence is None:
+            raise BoveError(
+                f"{self.path}: has no evidence of its vectors; weight them by length, or make the bags again "
+                f"with `bove infer` or with the evidence that `write_bags` takes"
+            )
+        evidence = self.evidence[self.offsets[b] : self.offsets[b + 1]]
+        check_finite(evidence, f"{self.path}: the evidence of bag {b}", "look at what made it")
+        return evidence
+
     def __getitem__(self, sentence_id: str) -> np.ndarray:
         """[n, r] float32, the vectors of a sentence; BoveError where the file has no such sentence."""
         return self.bag(self.bag_of(sentence_id))
@@ -185,6 +210,7 @@ class BagWriter:
         index: [S] bag of each sentence.
         system, model_hash: what made the bags.
         more: further strings to keep with them.
+        evidence: whether the file has it too; then bags are put with theirs.
 
     Raises ValueError for arguments that do not fit together and for bags left unfilled, BoveError
     where the file cannot be written.
@@ -200,6 +226,7 @@ class BagWriter:
         system: str,
         model_hash: str,
         more: Mapping[str, str] | None = None,
+        evidence: bool = False,
     ):
         lengths, index = np.asarray(lengths, np.int64), np.asarray(index, np.int64)
         if len(ids) != len(index) or len(set(ids)) != len(ids) or not all(ids) or any("\n" in i for i in ids):
@@ -208,7 +235,7 @@ class BagWriter:
             raise ValueError("lengths must not be negative and index must name bags")
         self._path = path
         self.offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        self._shape = (int(self.offsets[-1]), int(rank))
+        self._shape, self._evidence = (int(self.offsets[-1]), int(rank)), evidence
         self._small = {"offsets": self.offsets, "index": index, "ids": artefacts.pack_lines(ids)}
         self._metadata = {**(more or {}), "system": system, "model_hash": model_hash}
         self._filled = lengths == 0
@@ -216,31 +243,38 @@ class BagWriter:
     def __enter__(self) -> "BagWriter":
         shapes = {name: (array.dtype, array.shape) for name, array in self._small.items()}
         shapes["vectors"] = (np.dtype(np.float32), self._shape)
+        if self._evidence:
+            shapes["evidence"] = (np.dtype(np.float64), self._shape[:1])
         with ExitStack() as stack:
             writer = stack.enter_context(artefacts.create(self._path, FORMAT, shapes, self._metadata))
             for name, array in self._small.items():
                 writer.put(name, array)
-            self._vectors = writer.map("vectors")
+            self._arrays = {name: writer.map(name) for name in shapes if name not in self._small}
             self._stack = stack.pop_all()
         return self
 
-    def put(self, b: int, vectors: np.ndarray) -> None:
-        """Fill bag b with [n, r] vectors."""
-        self.put_many(np.array([b]), vectors)
+    def put(self, b: int, vectors: np.ndarray, evidence: np.ndarray | None = None) -> None:
+        """Fill bag b with [n, r] vectors and their evidence [n]."""
+        self.put_many(np.array([b]), vectors, evidence)
 
-    def put_many(self, bags: np.ndarray, vectors: np.ndarray) -> None:
-        """Fill k bags: bags [k], vectors [m, r], one bag's after another's."""
+    def put_many(self, bags: np.ndarray, vectors: np.ndarray, evidence: np.ndarray | None = None) -> None:
+        """Fill k bags: bags [k], vectors [m, r] and their evidence [m], one bag's after another's."""
         bags, vectors = np.asarray(bags, np.int64), np.asarray(vectors)
         lengths = self.offsets[bags + 1] - self.offsets[bags]
         if vectors.shape != (lengths.sum(), self._shape[1]):
             raise ValueError(f"vectors of shape {vectors.shape} do not fit bags {bags.tolist()}")
+        if self._evidence and np.shape(evidence) != vectors.shape[:1]:
+            raise ValueError(f"evidence of shape {np.shape(evidence)} does not fit {len(vectors)} vectors")
         # where each bag starts in the file, less where it starts in `vectors`
         shift = np.repeat(self.offsets[bags] - (np.cumsum(lengths) - lengths), lengths)
-        self._vectors[shift + np.arange(len(vectors))] = vectors
+        rows = shift + np.arange(len(vectors))
+        self._arrays["vectors"][rows] = vectors
+        if self._evidence:
+            self._arrays["evidence"][rows] = evidence
         self._filled[bags] = True
 
     def __exit__(self, kind, error, trace) -> None:
-        self._vectors = None
+        self._arrays = {}
         if kind is not None:
             self._stack.__exit__(kind, error, trace)
             return
@@ -249,17 +283,23 @@ class BagWriter:
                 raise ValueError(f"{int((~self._filled).sum())} bags were not filled")
 
 
-def write_bags(path: str | Path, bags: Mapping[str, np.ndarray], system: str = "") -> None:
+def write_bags(
+    path: str | Path,
+    bags: Mapping[str, np.ndarray],
+    system: str = "",
+    evidence: Mapping[str, np.ndarray] | None = None,
+) -> None:
     """Write bags that any system made, whole or not at all; values become single precision.
 
     Args:
         path: where the file goes.
         bags: [n, r] vectors of each sentence, by its id; n may differ, and 0 is an empty bag.
         system: what made them.
+        evidence: [n] of each bag's vectors, by the same ids, for scores weighted by it.
 
     Raises:
-        BoveError: no vector at all, a bag of another shape or with a value that is not finite, an id that is
-            no text, is empty or has a line break.
+        BoveError: no vector at all, a bag of another shape or with a value that is not finite, evidence that
+            does not fit, an id that is no text, is empty or has a line break.
     """
     if not isinstance(bags, Mapping):
         raise BoveError(f"{path}: {type(bags).__name__} is given; give the bag of each sentence by its id")
@@ -275,11 +315,23 @@ def write_bags(path: str | Path, bags: Mapping[str, np.ndarray], system: str = "
                 f"give all the same"
             )
     artefacts.pack_lines(list(arrays))
-    lengths = [len(array) for array in arrays.values()]
-    with BagWriter(path, list(arrays), lengths, np.arange(len(arrays)), rank, system, "") as writer:
-        for b, array in enumerate(arrays.values()):
+    known = None if evidence is None else {name: _fitting(name, a, evidence) for name, a in arrays.items()}
+    layout = [len(array) for array in arrays.values()], np.arange(len(arrays)), rank
+    with BagWriter(path, list(arrays), *layout, system, "", evidence=known is not None) as writer:
+        for b, (name, array) in enumerate(arrays.items()):
             if len(array):
-                writer.put(b, array)
+                writer.put(b, array, known and known[name])
+
+
+def _fitting(name: str, bag: np.ndarray, evidence: Mapping[str, np.ndarray]) -> np.ndarray:
+    """[n] float64, the evidence of a bag's vectors."""
+    try:
+        found = np.asarray(evidence[name], np.float64)
+    except (KeyError, TypeError, ValueError):
+        found = np.empty((0, 0))
+    if found.shape != (len(bag),) or not np.isfinite(found).all():
+        raise BoveError(f"the evidence of '{name}': give a finite number for each of its {len(bag)} vectors")
+    return found
 
 
 def _checked(name: str, bag) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+import math
 import sys
 import time
 from collections import Counter
@@ -15,6 +16,7 @@ from tqdm import tqdm
 from bove.config.variants import Run
 from bove.embedder import Embedder
 from bove.errors import BoveError, similar
+from bove.evaluate.alignment import WEIGHTS
 from bove.factor.settings import InferenceSettings, types_of
 from bove.files import Oddities, atomic_write, encoded, read_lines, read_object, write_json
 from bove.text.conll import Sentence, read_sentences
@@ -68,6 +70,20 @@ def add_development_argument(parser) -> None:
     about = "data sets on which hyperparameters were chosen, to be marked in the tables"
     several = {"nargs": "+", "action": "extend", "default": []}
     parser.add_argument("--development", metavar="DATASET", help=about, **several)
+
+
+def add_weights(parser, **weight) -> None:
+    """`--weight`, with these arguments, and `--power`: how much each token counts in the alignment."""
+    about = "what each token counts by: none, the length of its vector, or its evidence"
+    parser.add_argument("--weight", choices=WEIGHTS, help=about, **weight)
+    default = weight.get("default") and 1.0
+    parser.add_argument("--power", type=float, default=default, metavar="X", help="power of these weights")
+
+
+def check_power(power: float) -> None:
+    """BoveError unless `--power` is a finite number above 0."""
+    if not 0 < power < math.inf:
+        raise BoveError(f"--power {power:g}: must be a number above 0, such as 1 or 2")
 
 
 def check_confidence(confidence: float) -> None:

@@ -26,7 +26,7 @@ from bove.files import atomic_write, sha256, write_json
 from bove.text.conll import read_sentences
 from bove.text.graphs import load_graphs, sentences_of
 from bove.text.tokens import is_punctuation
-from bove.text.vectors import WordLookup, WordVectors
+from bove.text.vectors import WordLookup, WordVectors, word_evidence
 from bove.text.vocabulary import Vocabulary
 
 log = logging.getLogger("bove")
@@ -82,9 +82,10 @@ def _word_vectors(args) -> None:
     bags = {bag: b for b, bag in enumerate(dict.fromkeys(rows))}
     lengths, index = [len(bag) for bag in bags], [bags[bag] for bag in rows]
     made_by = (vectors.dimensions, WORD_VECTORS, vectors.source_sha256)
-    with BagWriter(args.output, ids, lengths, index, *made_by) as writer:
+    with BagWriter(args.output, ids, lengths, index, *made_by, evidence=True) as writer:
         for bag, b in bags.items():
-            writer.put(b, vectors.rows(np.array(bag, np.int64)))
+            own = vectors.rows(np.array(bag, np.int64))
+            writer.put(b, own, word_evidence(own))
     log.info("%d sentences, %d of %d tokens have a vector", len(ids), sum(found), tokens)
     if not args.punctuation:
         _log_left_out(found, [len(row) for row in rows])
@@ -124,7 +125,8 @@ def _infer(args) -> None:
     with writer, Workers(args.threads) as workers, Progress(sum(map(len, plan)), "sentences") as progress:
         for batch, got in infer_batches(infer, batches, workers):
             bags = layout.index[batch.graphs]
-            writer.put_many(bags, got.E[kept[batch.tokens]])
+            some = kept[batch.tokens]
+            writer.put_many(bags, got.E[some], got.evidence[some])
             used[bags], change[bags] = got.iterations, got.change
             progress.step(len(bags))
     rows = layout.first[np.sort(np.concatenate([np.zeros(0, np.int64), *plan]))] if shard else None

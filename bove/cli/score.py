@@ -1,19 +1,23 @@
 """`bove score`: score sentence pairs by the alignment of their bags.
 
-A sentence's length is the number of vectors in the longest of its bags: its tokens, without punctuation where
-that takes no part in the alignment. Word vectors alone give the number of words that have one.
+With --weight a system is scored once for each weight of its tokens, and each is a column of its own. The
+first weight is the one that models are chosen and compared by. A sentence's length is the number of vectors
+in the longest of its bags: its tokens, without punctuation where that takes no part in the alignment. Word
+vectors alone give the number of words that have one.
 """
 
 import logging
+from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 from bove.bags.store import Bags
-from bove.cli.common import named_values
+from bove.cli.common import add_weights, check_power, named_values
 from bove.errors import BoveError
-from bove.evaluate.alignment import score_pairs
-from bove.evaluate.results import Scores, write_scores
+from bove.evaluate.alignment import EVIDENCE, NONE, score_pairs, token_weights
+from bove.evaluate.results import Scores, parted, weighted, write_scores
 from bove.files import sha256
 from bove.text.pairs import Pair, read_pairs
 
@@ -25,28 +29,35 @@ def register_score(parser) -> None:
     bags = "a system's name in the tables and its bags (bags.safetensors, from `bove infer` or elsewhere)"
     add("--pairs", required=True, help="pairs of one data set (pairs.jsonl)")
     add("--bags", required=True, nargs="+", action="extend", metavar="NAME=FILE", help=bags)
+    add_weights(parser, nargs="+", default=[NONE])
     add("--output", required=True, help="scores.parquet to write")
 
 
 def run_score(args) -> None:
-    """Score every scored pair of the file by every system."""
+    """Score every scored pair of the file by every system with every weight."""
     opened = _open(args.bags)
+    check_power(args.power)
     pairs = read_pairs(args.pairs)
     _check_pairs(args.pairs, pairs)
     scored = np.array([pair.scored for pair in pairs], bool)
     log.info("%s: %d pairs, %d of them with gold", args.pairs, len(pairs), scored.sum())
     sides = {name: _sides(bags, pairs) for name, bags in opened.items()}
     values, empty, lengths = {}, {}, np.zeros((len(pairs), 2), np.int64)
-    for name, bags in opened.items():
-        found = score_pairs(*sides[name].T, bags.finite_bag, pairs[0].task)
+    for weight, (system, bags) in product(dict.fromkeys(args.weight), opened.items()):
+        name = weighted(system, weight)
+        found = score_pairs(
+            *sides[system].T, bags.finite_bag, pairs[0].task, weigher(bags, weight, args.power)
+        )
         values[name], empty[name] = np.full(len(pairs), np.nan), np.zeros(len(pairs), bool)
         values[name][scored], empty[name][scored] = found.values, found.empty
-        lengths[scored] = np.maximum(lengths[scored], np.diff(bags.offsets)[sides[name]])
+        lengths[scored] = np.maximum(lengths[scored], np.diff(bags.offsets)[sides[system]])
         log.info(
             "%s: %d pairs scored, %d with an empty bag (scored 0), %d similarities with a direction that is "
             "not positive",
             *(name, len(found.values), found.empty.sum(), found.opposed.sum()),
         )
+        if found.weightless:
+            log.info("%s: %d tokens have no weight and take no part", name, found.weightless)
     scores = Scores(
         dataset=pairs[0].dataset,
         label=pairs[0].label,
@@ -58,8 +69,9 @@ def run_score(args) -> None:
         values=values,
         empty=empty,
         pairs_sha256=sha256(args.pairs),
-        model_hashes={name: bags.model_hash for name, bags in opened.items()},
+        model_hashes={name: opened[parted(name)[0]].model_hash for name in values},
         lengths=lengths,
+        power=args.power,
     )
     write_scores(scores, args.output)
     log.info("wrote %s", args.output)
@@ -71,7 +83,16 @@ def _open(arguments: list[str]) -> dict[str, Bags]:
     for name in files:
         if name != " ".join(name.split()):
             raise BoveError(f"--bags {name}=…: the name has odd spaces; write it as tables should show it")
+        if parted(name)[0] != name:
+            raise BoveError(f"--bags {name}=…: the name ends as if weighted; leave that to --weight")
     return {name: Bags.open(path) for name, path in files.items()}
+
+
+def weigher(bags: Bags, weight: str, power: float) -> Callable[[int, np.ndarray], np.ndarray | None]:
+    """A function from a bag's number and vectors to its tokens' weights; BoveError where they are lacking."""
+    return lambda b, vectors: token_weights(
+        weight, power, vectors, bags.evidence_of(b) if weight == EVIDENCE else None
+    )
 
 
 def _check_pairs(path: str | Path, pairs: list[Pair]) -> None:

@@ -6,12 +6,19 @@
 What the formulas leave open: a zero vector has cosine 0 with every vector; an empty bag scores 0; STS is 0
 where a + b is not positive. A pair with one direction that is not positive is counted, because the fraction
 is not a mean there and may be large.
+
+With weights w of the tokens the mean is a weighted one,
+
+    SNLI_w(S1, S2) = sum over j in S2 of w_j max over i in S1 of cos(S1_i, S2_j), over the sum of all w_j,
+
+and STS_w the harmonic mean of both directions as before. Equal weights give the paper's scores. A token of
+weight 0 changes nothing: it is nobody's partner either, and a bag of such tokens alone is empty.
 """
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +27,7 @@ from bove.errors import BoveError
 # Scores that differ by rounding alone must tie, whatever the order of summation: average precision jumps
 # where a tie breaks. The vectors are single precision, so 12 decimals lose nothing.
 DECIMALS = 12
+WEIGHTS = NONE, LENGTH, EVIDENCE = ("none", "length", "evidence")
 # Beyond these a vector's square is 0 or infinite, though the vector is not.
 _SMALL, _LARGE = 1e-150, 1e150
 
@@ -32,11 +40,20 @@ class Alignments:
         values: [n] float64 scores.
         empty: [n] bool, a bag of the pair has no vectors, so that the score is 0.
         opposed: [n] bool, a direction of a similarity, with vectors on both sides, is not positive.
+        weightless: tokens without weight in the bags of these pairs, which take no part.
     """
 
     values: np.ndarray
     empty: np.ndarray
     opposed: np.ndarray
+    weightless: int = 0
+
+
+class Side(NamedTuple):
+    """A bag ready to be aligned: unit vectors [n, r], and weights [n] of sum 1, or None for equal ones."""
+
+    units: np.ndarray
+    weights: np.ndarray | None = None
 
 
 def unit_rows(bag: np.ndarray) -> np.ndarray:
@@ -50,6 +67,33 @@ def unit_rows(bag: np.ndarray) -> np.ndarray:
         bag[odd] /= np.where(largest > 0, largest, 1)[:, None]
         norms[odd] = np.sqrt(np.einsum("ij,ij->i", bag[odd], bag[odd]))
     return bag / np.where(norms > 0, norms, 1)[:, None]
+
+
+def token_weights(
+    weight: str, power: float, bag: np.ndarray, evidence: np.ndarray | None = None
+) -> np.ndarray | None:
+    """[n] float64 weights of a bag's tokens, the largest of them 1, or None where all count alike.
+
+    Args:
+        weight: "none"; "length", of the vectors; or "evidence", of which what is not positive counts as 0.
+        power: of these, above 0.
+        bag: [n, r] vectors.
+        evidence: [n], for that weight.
+    """
+    if weight == NONE:
+        return None
+    raw = np.linalg.norm(np.asarray(bag, np.float64), axis=1) if weight == LENGTH else evidence
+    raw = np.maximum(np.asarray(raw, np.float64), 0)
+    return (raw / (raw.max(initial=0) or 1)) ** power
+
+
+def side_of(bag: np.ndarray, weights: np.ndarray | None = None) -> Side:
+    """A bag [n, r] made ready, without its tokens of weight 0."""
+    if weights is None:
+        return Side(unit_rows(bag))
+    some = weights > 0
+    shares = weights[some] / weights.max(initial=0)
+    return Side(unit_rows(bag[some]), shares / shares.sum())
 
 
 def bag_of(bag: Any, rank: int | None = None) -> np.ndarray:
@@ -71,45 +115,57 @@ def bag_of(bag: Any, rank: int | None = None) -> np.ndarray:
     return array
 
 
-def entailment_score(first: Any, second: Any) -> float:
+def entailment_score(first: Any, second: Any, weights: tuple[Any, Any] | None = None) -> float:
     """SNLI(S1, S2), how well the first bag entails the second; 0 where either is empty.
 
     The mean over the second bag's vectors of the largest cosine with one of the first's.
 
     Args:
         first, second: [n, r] and [m, r] bags.
+        weights: [n] and [m] of their tokens, at least 0; equal ones by default.
 
     Raises:
-        BoveError: not a bag, or bags of different widths.
+        BoveError: not a bag, bags of different widths, or other weights than one number per token.
     """
-    return _rounded(_directions(*_units(first, second))[0])
+    return _rounded(_directions(*_sides(first, second, weights))[0])
 
 
-def similarity_score(first: Any, second: Any) -> float:
+def similarity_score(first: Any, second: Any, weights: tuple[Any, Any] | None = None) -> float:
     """STS(S1, S2), the harmonic mean of both directions of `entailment_score`, the same in either order.
 
-    It is 0 where a bag is empty or the sum of both directions is not positive.
-
-    Args:
-        first, second: [n, r] and [m, r] bags.
-
-    Raises:
-        BoveError: not a bag, or bags of different widths.
+    It is 0 where a bag is empty or the sum of both directions is not positive. Arguments and errors are those
+    of `entailment_score`.
     """
-    return _rounded(_harmonic_mean(*_directions(*_units(first, second))))
+    return _rounded(_harmonic_mean(*_directions(*_sides(first, second, weights))))
 
 
-def _units(first: Any, second: Any) -> tuple[np.ndarray, np.ndarray]:
+def _sides(first: Any, second: Any, weights: tuple[Any, Any] | None) -> tuple[Side, Side]:
     bags = bag_of(first), bag_of(second)
     if all(map(len, bags)) and bags[0].shape[1] != bags[1].shape[1]:
         raise BoveError(
             f"bags of vectors of {bags[0].shape[1]} and of {bags[1].shape[1]} dimensions; use one model"
         )
-    return unit_rows(bags[0]), unit_rows(bags[1])
+    if weights is None:
+        return side_of(bags[0]), side_of(bags[1])
+    return tuple(side_of(bag, _weights_of(w, len(bag))) for bag, w in zip(bags, weights, strict=True))
+
+
+def _weights_of(weights: Any, count: int) -> np.ndarray:
+    found = np.asarray(weights, np.float64)
+    if found.shape != (count,) or not np.isfinite(found).all() or (found < 0).any():
+        raise BoveError(
+            f"weights of shape {found.shape} for a bag of {count} vectors; give one finite number of at "
+            "least 0 for each"
+        )
+    return found
 
 
 def score_pairs(
-    first: Sequence[int], second: Sequence[int], bag: Callable[[int], np.ndarray], task: str
+    first: Sequence[int],
+    second: Sequence[int],
+    bag: Callable[[int], np.ndarray],
+    task: str,
+    weights: Callable[[int, np.ndarray], np.ndarray | None] = lambda b, vectors: None,
 ) -> Alignments:
     """Score pairs of numbered bags, each read and normalised once and dropped after its last pair.
 
@@ -117,35 +173,44 @@ def score_pairs(
         first, second: [n] bag number of each side.
         bag: gives the [n, r] vectors of a bag number.
         task: "similarity" or "entailment".
+        weights: gives the [n] weights of a bag's tokens from its number and its vectors.
     """
     left = Counter(first) + Counter(second)
-    held: dict[int, np.ndarray] = {}
+    held: dict[int, Side] = {}
+    weightless = 0
 
     def take(b):
+        nonlocal weightless
         if b not in held:
-            held[b] = unit_rows(bag(b))
+            vectors = bag(b)
+            held[b] = side_of(vectors, weights(b, vectors))
+            weightless += len(vectors) - len(held[b].units)
         left[b] -= 1
         return held[b] if left[b] else held.pop(b)
 
     values, empty, opposed = np.zeros(len(first)), np.zeros(len(first), bool), np.zeros(len(first), bool)
     for p, (b, c) in enumerate(zip(first, second, strict=True)):
         sides = take(b), take(c)
-        empty[p] = not (len(sides[0]) and len(sides[1]))
+        empty[p] = not all(len(side.units) for side in sides)
         forward, backward = _directions(*sides)
         if task == "similarity":
             values[p] = _rounded(_harmonic_mean(forward, backward))
             opposed[p] = min(forward, backward) <= 0 and not empty[p]
         else:
             values[p] = _rounded(forward)
-    return Alignments(values, empty, opposed)
+    return Alignments(values, empty, opposed, weightless)
 
 
-def _directions(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
-    """SNLI(S1, S2) and SNLI(S2, S1) of bags of unit vectors."""
-    if not (len(first) and len(second)):
+def _directions(first: Side, second: Side) -> tuple[float, float]:
+    """SNLI(S1, S2) and SNLI(S2, S1), 0 where a side is empty."""
+    if not (len(first.units) and len(second.units)):
         return 0.0, 0.0
-    cosines = first @ second.T
-    return float(cosines.max(axis=0).mean()), float(cosines.max(axis=1).mean())
+    cosines = first.units @ second.units.T
+    return _mean(cosines.max(axis=0), second.weights), _mean(cosines.max(axis=1), first.weights)
+
+
+def _mean(best: np.ndarray, weights: np.ndarray | None) -> float:
+    return float(best.mean() if weights is None else (best * weights).sum())
 
 
 def _harmonic_mean(a: float, b: float) -> float:

@@ -4,7 +4,8 @@ The Parquet file of scores has one row per pair. Its columns are id, dataset, la
 (text), scored, length_1 and length_2 (int32, tokens of each side, null where the pair is not scored), then
 for each system NAME `score:NAME` (float64, null where not scored) and `empty:NAME` (bool, a side has no
 vectors; false where not scored). The schema's metadata hold the format, the SHA-256 of the pair file and
-each system's model hash. The same scores give the same bytes.
+each system's model hash, and the power of the weights. The same scores give the same bytes. A system that is
+scored with weights of its tokens has their name in brackets behind its own, as in `bove (evidence)`.
 
 The frame of results has one row per data set, metric, subset and system; tables, differences, ablations,
 seeds and the selection of a model are pivots of such frames. Its columns, also those of scores.csv:
@@ -28,6 +29,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bove.errors import BoveError, finite
+from bove.evaluate.alignment import NONE, WEIGHTS
 from bove.evaluate.metrics import METRICS, evaluate
 from bove.files import atomic_write, check_file
 
@@ -63,6 +65,7 @@ class Scores:
         pairs_sha256: hash of the pair file.
         model_hashes: hash of the model behind each system's bags.
         lengths: [n, 2] tokens of each side that take part in scores; 0 where not scored.
+        power: of the weights of tokens.
     """
 
     dataset: str
@@ -77,6 +80,7 @@ class Scores:
     pairs_sha256: str
     model_hashes: dict[str, str]
     lengths: np.ndarray
+    power: float = 1.0
 
     def gold_of(self, pairs: np.ndarray) -> np.ndarray:
         """Gold of numbered scored pairs: [k] float64 for similarity, [k] labels for entailment."""
@@ -89,6 +93,19 @@ class Scores:
         return {name: np.flatnonzero(of_subset == name) for name in dict.fromkeys(self.subsets)}
 
 
+def weighted(system: str, weight: str) -> str:
+    """The name of a system's scores with a weight; without one it is the system's own."""
+    return system if weight == NONE else f"{system} ({weight})"
+
+
+def parted(name: str) -> tuple[str, str]:
+    """System and weight of such a name."""
+    for weight in WEIGHTS:
+        if name.endswith(ending := f" ({weight})"):
+            return name.removesuffix(ending), weight
+    return name, NONE
+
+
 def write_scores(scores: Scores, path: str | Path) -> None:
     """Write scores atomically."""
     import pyarrow as pa
@@ -98,6 +115,8 @@ def write_scores(scores: Scores, path: str | Path) -> None:
     columns |= {"subset": scores.subsets, "gold": scores.gold, "scored": scores.scored}
     columns |= dict(zip(_LENGTHS, np.asarray(scores.lengths, np.int32).T, strict=True))
     metadata = {"format": FORMAT, "version": VERSION, "pairs_sha256": scores.pairs_sha256}
+    if any(parted(name)[1] != NONE for name in scores.values):
+        metadata["power"] = repr(scores.power)
     for name, values in scores.values.items():
         columns |= {f"score:{name}": values, f"empty:{name}": scores.empty[name]}
         metadata[f"model_hash:{name}"] = scores.model_hashes[name]
@@ -178,6 +197,7 @@ def _read(path) -> Scores:
         pairs_sha256=metadata.get("pairs_sha256", ""),
         model_hashes={s: metadata.get(f"model_hash:{s}", "") for s in systems},
         lengths=np.stack([table[name].fill_null(0).to_numpy() for name in _LENGTHS], axis=1).astype(np.int64),
+        power=finite(metadata.get("power", "1")) or 1.0,
     )
 
 

@@ -11,10 +11,14 @@ on the factors R_k = U_k V_kᵀ: with S = E U and T = E V, F_k = X_k − S_k T_k
 back to the averaged step. So does a graph that ends so far from E¹ = WᵀP D⁻¹ that E = 0 explains it better:
 
     L_s(E) <= L_s(0)  needs  lambda_E ‖E − E¹‖² <= ‖E − E¹‖²_D <= alpha nnz(X_s) + ‖E¹‖²_D.
+
+The evidence of a token is pᵀe, what the model reconstructs of the cell that says which word it is: p is the
+row of its word property, whatever stands for the word. Words are the group `words` of the model's properties
+and the corpus' extra ones; where a model has no such group, p is the sum of all of the token's properties.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -35,11 +39,15 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Inferred:
-    """Bags of one batch: E [b n, r], and for each graph its iterations and its last relative change."""
+    """Bags of one batch: E [b n, r], and for each graph its iterations and its last relative change.
+
+    `evidence` [b n] of the tokens is there once `Inference.solver` has made the bags.
+    """
 
     E: np.ndarray
     iterations: np.ndarray
     change: np.ndarray
+    evidence: np.ndarray | None = None
 
 
 class Inference:
@@ -84,18 +92,21 @@ class Inference:
             P = np.concatenate([P, corpus.extra.astype(P.dtype)])
         weights = {"alpha": model.weight("alpha"), "lambda_E": model.weight("lambda_E")}
         stop = self._stop
+        words = word_vectors(P, model.groups, corpus.n_properties)
         if factors is None:
             kernel = EStep(P, PtP, model.dense_relations(), **weights)
-            return lambda batch: _finite(infer_averaged(kernel, batch, **stop), batch)
+            return lambda batch: _finished(infer_averaged(kernel, batch, **stop), batch, words)
         solver = FixedPoint(
             P, PtP, factors, **weights, fallback=lambda: EStep(P, PtP, factors.dense(), **weights)
         )
-        return lambda batch: _finite(solver.infer(batch, **stop), batch)
+        return lambda batch: _finished(solver.infer(batch, **stop), batch, words)
 
     def tokens(
         self, corpus: GraphCorpus, name: str, threads: int = 1, graphs: np.ndarray | None = None
-    ) -> np.ndarray:
-        """[T, r] the token vectors of a corpus, or of some of its graphs; those of the others are 0.
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """[T, r] the token vectors of a corpus, or of some of its graphs, and their evidence [T].
+
+        Those of the other graphs are 0.
 
         Args:
             name: what messages call the corpus.
@@ -104,10 +115,12 @@ class Inference:
             BoveError: as `solver` does.
         """
         infer, dtype = self.solver(corpus, name), self.model.properties.dtype
-        E = np.zeros((corpus.n_tokens, self.model.rank), dtype)
+        E, evidence = np.zeros((corpus.n_tokens, self.model.rank), dtype), np.zeros(corpus.n_tokens)
         with Workers(threads) as workers:
             batches = make_batches(corpus, self.settings.batch_tokens, dtype, graphs)
-            return infer_tokens(lambda batch: infer(batch).E, batches, E, workers)
+            for batch, got in infer_batches(infer, batches, workers):
+                E[batch.tokens], evidence[batch.tokens] = got.E, got.evidence
+        return E, evidence
 
 
 def infer_batches(
@@ -126,8 +139,18 @@ def infer_tokens(
     return E
 
 
-def _finite(got: Inferred, batch: Batch) -> Inferred:
-    """The bags of a batch; BoveError where a graph has diverged under every solver."""
+def word_vectors(P: np.ndarray, groups: Mapping[str, tuple[int, int]], n_properties: int) -> np.ndarray:
+    """[c (+ extra), r] P with the rows of words alone, the others 0; all of P without a group of words."""
+    if "words" not in groups:
+        return P
+    first, last = groups["words"]
+    words = P.copy()
+    words[:first], words[last:n_properties] = 0, 0
+    return words
+
+
+def _finished(got: Inferred, batch: Batch, words: np.ndarray) -> Inferred:
+    """The bags of a batch with their evidence; BoveError where a graph has diverged under every solver."""
     bad = ~np.isfinite(got.E).reshape(batch.size, -1).all(axis=1)
     if bad.any():
         name = batch.corpus.ids[batch.graphs[np.flatnonzero(bad)[0]]]
@@ -135,7 +158,8 @@ def _finite(got: Inferred, batch: Batch) -> Inferred:
             f"sentence '{name}': its bag is not finite, since inference diverged; "
             "train with a lower alpha, or a higher lambda_R or lambda_E"
         )
-    return got
+    own = (batch.W @ words).astype(np.float64, copy=False)
+    return replace(got, evidence=np.einsum("ij,ij->i", own, got.E.astype(np.float64, copy=False)))
 
 
 def relative_change(new: np.ndarray, old: np.ndarray, n: int) -> np.ndarray:

@@ -121,6 +121,11 @@ class WordLookup:
         return [place for place, form in enumerate(forms) if self.row(form) >= 0]
 
 
+def word_evidence(vectors: np.ndarray) -> np.ndarray:
+    """[n] float64 ‖p‖², the evidence pᵀe of words whose own vectors p [n, r] are their bag's."""
+    return np.square(vectors, dtype=np.float64).sum(axis=1)
+
+
 def pretrained_rows(vocabulary: Vocabulary, vectors: WordVectors) -> np.ndarray:
     """[n_words] int64: the row of each word's vector under its first variant that has one, else -1.
 

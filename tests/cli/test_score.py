@@ -25,7 +25,10 @@ ENTAILMENT = [
 ]
 
 
-def write(folder, pairs, bags=BAGS, name="bags"):
+EVIDENCE = [np.array(row, float) for row in ([2], [-1, 3], [0.5], [])]
+
+
+def write(folder, pairs, bags=BAGS, name="bags", evidence=None):
     """Pairs, and a bag for each scored side: side 1 of pair i has bag i, side 2 bag i + 1, turning round."""
     with atomic_write(folder / "pairs.jsonl") as stream:
         write_pairs(stream, pairs)
@@ -33,9 +36,10 @@ def write(folder, pairs, bags=BAGS, name="bags"):
     ids = [f"{pair.id}.{side}" for _, pair in scored for side in (1, 2)]
     index = [(i + side) % len(bags) for i, _ in scored for side in (0, 1)]
     lengths = [len(bag) for bag in bags]
-    with BagWriter(folder / name, ids, lengths, index, 2, "bove", f"hash of {name}") as writer:
+    made_by = (ids, lengths, index, 2, "bove", f"hash of {name}")
+    with BagWriter(folder / name, *made_by, evidence=evidence is not None) as writer:
         for b, bag in enumerate(bags):
-            writer.put(b, bag)
+            writer.put(b, bag, evidence and evidence[b])
 
 
 def score(folder, *bags, options=()):
@@ -67,6 +71,49 @@ def test_scored_pairs_get_the_score_of_their_task(tmp_path, capsys, pairs, oracl
     assert (result.dataset, result.label, result.task) == (first.dataset, first.label, first.task)
     said = capsys.readouterr().err
     assert "4 pairs, 3 of them with gold" in said and "2 with an empty bag" in said
+
+
+@pytest.mark.parametrize(("pairs", "oracle"), [(SIMILARITY, reference.sts), (ENTAILMENT, reference.snli)])
+def test_each_system_is_scored_with_each_weight_all_systems_by_one_after_another(
+    tmp_path, capsys, pairs, oracle
+):
+    write(tmp_path, pairs, evidence=EVIDENCE)
+    systems = [f"{name}={tmp_path / 'bags'}" for name in ("bove", "other")]
+    options = ["--weight", "evidence", "none", "length", "--power", "2"]
+    assert score(tmp_path, *systems, options=options) == 0
+    result = read_scores(tmp_path / "s")
+    names = [f"{name}{how}" for how in (" (evidence)", "", " (length)") for name in ("bove", "other")]
+    assert list(result.values) == list(result.model_hashes) == names and result.power == 2
+    weights = {
+        "bove": None,
+        "other (length)": [np.square(bag).sum(axis=1) for bag in BAGS],
+        "bove (evidence)": [np.maximum(own, 0) ** 2 for own in EVIDENCE],
+    }
+    for name, own in weights.items():
+        sides = [(i, (i + 1) % 4) for i in range(4)]
+        expected = [
+            oracle(BAGS[i], BAGS[j], own and (own[i], own[j])) if p.scored else np.nan
+            for (i, j), p in zip(sides, pairs, strict=True)
+        ]
+        np.testing.assert_allclose(result.values[name], expected, atol=1e-11)
+    # the other tokens of bag 1 count in its place
+    assert "bove (evidence): 1 tokens have no weight and take no part" in capsys.readouterr().err
+
+
+def test_what_cannot_be_weighted_is_one_line(tmp_path, capsys):
+    write(tmp_path, SIMILARITY)
+    file = tmp_path / "bags"
+    for options, line in (
+        (["--weight", "evidence"], "bags: has no evidence of its vectors; weight them by length"),
+        (["--power", "0"], "--power 0: must be a number above 0"),
+        (["--power", "nan"], "--power nan: must be a number above 0"),
+        (["--bags", f"x (length)={file}"], "the name ends as if weighted; leave that to --weight"),
+    ):
+        assert score(tmp_path, options=options) == 2
+        assert line in capsys.readouterr().err
+    write(tmp_path, SIMILARITY, evidence=[np.full(len(bag), np.nan) for bag in BAGS])
+    assert score(tmp_path, options=["--weight", "evidence"]) == 2
+    assert "bags: the evidence of bag 0 holds a value that is not finite" in capsys.readouterr().err
 
 
 def test_the_file_carries_gold_and_hashes_and_is_the_same_twice(tmp_path):

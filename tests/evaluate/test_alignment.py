@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from threadpoolctl import threadpool_limits
 
-from bove.evaluate.alignment import entailment_score, score_pairs, similarity_score, unit_rows
+from bove.errors import BoveError
+from bove.evaluate.alignment import (
+    entailment_score,
+    score_pairs,
+    similarity_score,
+    token_weights,
+    unit_rows,
+)
 
 RANK = 3
 ROUNDING = 2e-12
@@ -47,6 +54,65 @@ def test_a_bag_without_zero_vectors_entails_itself_fully(bag):
 def test_more_words_in_the_first_sentence_never_entail_less(first, more, second):
     more_words = entailment_score(np.concatenate([first, more]), second)
     assert more_words >= entailment_score(first, second) - ROUNDING
+
+
+def weighted(n):
+    return st.lists(st.sampled_from([0.0, 0.25, 1.0, 3.0, 1e-200, 1e200]), min_size=n, max_size=n)
+
+
+@given(bags, bags, st.data())
+def test_weighted_scores_agree_with_plain_loops_and_do_not_depend_on_the_scale_of_weights(
+    first, second, data
+):
+    weights = data.draw(weighted(len(first))), data.draw(weighted(len(second)))
+    entailment = entailment_score(first, second, weights)
+    assert entailment == pytest.approx(reference.snli(first, second, weights), abs=ROUNDING)
+    similarity = similarity_score(first, second, weights)
+    assert similarity == pytest.approx(reference.sts(first, second, weights), abs=ROUNDING)
+    scaled = tuple(factor * np.array(w) for factor, w in zip((7e-5, 3e5), weights, strict=True))
+    assert entailment_score(first, second, scaled) == pytest.approx(entailment, abs=ROUNDING)
+
+
+@given(bags, bags, st.floats(1e-9, 1e9))
+def test_weights_of_equal_size_give_the_scores_without_weights(first, second, size):
+    weights = np.full(len(first), size), np.full(len(second), 3.0)
+    found = similarity_score(first, second, weights)
+    assert found == pytest.approx(similarity_score(first, second), abs=ROUNDING)
+
+
+@given(filled, filled, bags, st.data())
+def test_a_token_of_weight_0_changes_nothing_on_either_side(first, second, more, data):
+    ours, theirs, none = np.ones(len(first)), data.draw(weighted(len(second))), np.zeros(len(more))
+    longer, weights = np.concatenate([first, more]), np.concatenate([ours, none])
+    for score in (similarity_score, entailment_score):
+        assert score(longer, second, (weights, theirs)) == score(first, second, (ours, theirs))
+        assert score(second, longer, (theirs, weights)) == score(second, first, (theirs, ours))
+        assert score(more, second, (none, theirs)) == 0
+
+
+def test_token_weights_are_powers_of_length_or_evidence_and_0_where_that_is_not_positive():
+    bag, evidence = np.array([[3, 4], [0, 0], [0, 10]], np.float32), np.array([-1.0, 0, 4])
+    assert token_weights("none", 2, bag) is None
+    np.testing.assert_allclose(token_weights("length", 2, bag), [0.25, 0, 1])
+    np.testing.assert_allclose(token_weights("evidence", 0.5, bag[::-1], evidence[::-1]), [1, 0, 0])
+    assert not token_weights("length", 3, np.zeros((2, 4))).any()
+    np.testing.assert_allclose(token_weights("length", 3, np.array([[1e-150], [2e-150]])), [0.125, 1])
+
+
+def test_pairs_with_weights_are_scored_alike_and_tokens_without_are_counted_once_a_bag():
+    store = [np.eye(3), np.array([[1.0, 1, 0], [0, 0, -1]]), np.ones((1, 3))]
+    weights = [np.array([1.0, 0, 3]), np.array([2.0, 1]), np.zeros(1)]
+    found = score_pairs([0, 1, 0], [1, 0, 2], store.__getitem__, "entailment", lambda b, vectors: weights[b])
+    pairs = [(0, 1), (1, 0)]
+    want = [entailment_score(store[b], store[c], (weights[b], weights[c])) for b, c in pairs]
+    assert found.values.tolist() == [*want, 0] and found.empty.tolist() == [False, False, True]
+    assert found.weightless == 2
+
+
+@pytest.mark.parametrize("weights", [[1.0], [1.0, -1], [1, np.nan], [[1.0], [1]]])
+def test_weights_that_do_not_fit_a_bag_are_refused(weights):
+    with pytest.raises(BoveError, match="for a bag of 2 vectors; give one finite number"):
+        similarity_score(np.eye(2), np.eye(2), ([1, 1], weights))
 
 
 def test_entailment_has_a_direction():

@@ -1,5 +1,6 @@
 """Both solvers of inference against the oracle and against each other."""
 
+import dataclasses
 from functools import partial
 
 import numpy as np
@@ -9,9 +10,10 @@ from corpora import batches_of, make_corpus, split
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bove.factor.inference import FixedPoint, infer_averaged, infer_batches, relative_change
-from bove.factor.model import compress
+from bove.factor.inference import FixedPoint, Inference, infer_averaged, infer_batches, relative_change
+from bove.factor.model import Model, compress
 from bove.factor.parallel import Workers
+from bove.factor.settings import InferenceSettings
 from bove.factor.steps import EStep
 
 
@@ -105,6 +107,23 @@ def test_a_graph_that_damping_cannot_save_falls_back_to_the_averaged_step(iterat
     solvers.fast.fallback = None
     grown, _, _ = solvers.fixed_point(corpus, 3, 1e-3)
     assert np.square(grown).sum() > 1e6
+
+
+@pytest.mark.parametrize("groups", [{"words": (0, 4), "tags": (4, 7)}, {"tags": (0, 2), "words": (2, 7)}, {}])
+@pytest.mark.parametrize("how", ["averaged", "fixed-point", "no relations"])
+def test_evidence_is_what_is_reconstructed_of_the_word_or_without_words_of_all_properties(groups, how):
+    rng = np.random.default_rng(5)
+    corpus, dense = make_corpus(rng, [3, 8, 1, 8], c=9)
+    # the last two properties are words beyond the vocabulary, with vectors of their own
+    P, R = rng.standard_normal((9, 5)), 0.1 * rng.standard_normal((3, 5, 5))
+    corpus = dataclasses.replace(corpus, n_properties=7, extra=P[7:].astype(np.float32))
+    model = Model(P[:7], R, np.zeros(7, bool), groups, ("a", "b", "c"), "", {"alpha": 1.0, "lambda_E": 9.0})
+    settings = InferenceSettings(how if how in ("averaged", "fixed-point") else "averaged", energy=1)
+    E, evidence = Inference(model, settings, how != "no relations").tokens(corpus, "the graphs")
+    words = [*range(*groups.get("words", (0, 7))), 7, 8]
+    whole = np.concatenate([P[:7], corpus.extra])
+    for graph, e, own in zip(dense, split(E, corpus), split(evidence, corpus), strict=True):
+        np.testing.assert_allclose(own, reference.evidence(graph, whole, e, words), rtol=1e-9, atol=1e-12)
 
 
 def test_convergence_is_judged_by_token_and_graphs_leave_one_by_one():
