@@ -171,6 +171,9 @@ MISTAKES = {
     "sources: {a b: {file: x}}": "sources: 'a b' is not allowed",
     "sources: {x: {sha256: 123}}": "sources.x.sha256: '123' is not allowed",
     "model: {penalty_P: nuclear}": "model.penalty_P: 'nuclear' is not allowed; allowed: l2, l1",
+    "scoring: {weight: lenght}": "scoring.weight: 'lenght' is not allowed; allowed: none, length",
+    "scoring: {weight: [none, x]}": "scoring.weight: ['none', 'x'] is not allowed; allowed: none, length",
+    "scoring: {power: 0}": "scoring.power: 0.0 is not allowed; allowed: above 0",
     "seed: -1": "seed: -1 is not allowed; allowed: at least 0",
     "seed: 2024-13-45": "seed: '2024-13-45' has the wrong type; allowed: integer",
     "seed: 1" + "0" * 5000: "seed: '1000",
@@ -201,6 +204,12 @@ def test_a_mistake_names_its_key_its_value_and_what_is_allowed(read, old, new, m
         read(SMALL.replace(old, new, 1))
     assert str(error.value).startswith(f"configuration: {message}")
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["none", "[evidence, none]"])
+def test_one_weight_of_scores_is_a_list_of_one(read, text):
+    config = read(f"{SMALL}\nscoring: {{weight: {text}}}\n")
+    assert config["scoring"]["weight"] == (["none"] if text == "none" else ["evidence", "none"])
 
 
 def test_a_missing_file_and_a_bare_word_are_refused(tmp_path):

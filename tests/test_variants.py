@@ -184,6 +184,7 @@ def test_a_candidate_has_the_base_s_configuration_with_its_own_settings():
         ("ablations", {"x": {"model": {"alpah": 1}}}, ".x: model.alpah: unknown key; did you mean"),
         ("ablations", {"x": {"model": 5}}, ".x: model: 5 has the wrong type; allowed: object"),
         ("ablations", {"x": {"parser": {"preset": "tiny"}}}, ".x: parser cannot be changed here; allow"),
+        ("compare", {"x": {"scoring": {"power": 2}}}, ".x: scoring.power cannot be changed here, since all"),
         ("compare", {"x": {"seed": 2}}, ".x: seed cannot be changed here; allowed: vocabulary"),
         ("compare", {"x": {"vectors": {"source": "train"}}}, ".x: vectors.text is missing; vecto"),
         ("compare", {"x": {}}, ".x: changes nothing; allowed: vocabulary"),
@@ -259,6 +260,8 @@ def test_the_ablations_that_come_along_share_what_they_do_not_change():
         ({"model": {"sgd": {"epochs": 1}}}, ("score",)),
         ({"inference": {"iterations": 30}}, ("score",)),  # as the base has it
         ({"inference": {"shards": 2}}, ("score",)),
+        ({"scoring": {"weight": "evidence"}}, ("score",)),
+        ({"scoring": {"power": 2}}, ("score",)),
     ],
 )
 def test_a_changed_key_makes_the_stages_anew_that_depend_on_it(changes, stages):

@@ -7,7 +7,7 @@ vectors alone give the number of words that have one.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from pathlib import Path
 
@@ -43,8 +43,8 @@ def run_score(args) -> None:
     log.info("%s: %d pairs, %d of them with gold", args.pairs, len(pairs), scored.sum())
     sides = {name: _sides(bags, pairs) for name, bags in opened.items()}
     values, empty, lengths = {}, {}, np.zeros((len(pairs), 2), np.int64)
-    for weight, (system, bags) in product(dict.fromkeys(args.weight), opened.items()):
-        name = weighted(system, weight)
+    for system, weight in _columns(opened, args.weight):
+        name, bags = weighted(system, weight), opened[system]
         found = score_pairs(
             *sides[system].T, bags.finite_bag, pairs[0].task, weigher(bags, weight, args.power)
         )
@@ -86,6 +86,19 @@ def _open(arguments: list[str]) -> dict[str, Bags]:
         if parted(name)[0] != name:
             raise BoveError(f"--bags {name}=…: the name ends as if weighted; leave that to --weight")
     return {name: Bags.open(path) for name, path in files.items()}
+
+
+def _columns(opened: dict[str, Bags], weights: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Each system and weight to score, all systems by one weight after another.
+
+    Bags without evidence, such as those from elsewhere, have no column of it beside others that have one.
+    """
+    some = any(bags.evidence is not None for bags in opened.values())
+    for weight, (system, bags) in product(dict.fromkeys(weights), opened.items()):
+        if weight == EVIDENCE and some and bags.evidence is None:
+            log.warning("%s: has no evidence, so %s gets no column of it", bags.path, system)
+        else:
+            yield system, weight
 
 
 def weigher(bags: Bags, weight: str, power: float) -> Callable[[int, np.ndarray], np.ndarray | None]:

@@ -17,7 +17,7 @@ from bove.cli import common
 from bove.errors import BoveError
 from bove.evaluate import comparisons, statistics
 from bove.evaluate.metrics import METRICS, is_positive, pearson
-from bove.evaluate.results import RESULT_COLUMNS, Scores, csv_text, read_scores, results_of
+from bove.evaluate.results import RESULT_COLUMNS, Scores, csv_text, parted, read_scores, results_of
 from bove.evaluate.tables import Findings, named, task_files, undefined
 from bove.files import atomic_path
 from bove.text.pairs import TASKS
@@ -32,6 +32,8 @@ MODEL_FILES = ("model.safetensors", "log.csv", "times.csv")
 def read_datasets(paths: Iterable[str], system: str | None = None) -> dict[str, tuple[str, Scores]]:
     """Path and scores of each data set, of one system alone where it is named.
 
+    A system without a weight in its name is taken with the first weight that it is scored by.
+
     Raises:
         BoveError: two files of one data set, or a file without that system.
     """
@@ -45,13 +47,14 @@ def read_datasets(paths: Iterable[str], system: str | None = None) -> dict[str, 
                 f"{path}: data set '{scores.dataset}' is in {other} already{pairs}; give one file for each "
                 f"data set, of one pair file scored by all systems at once"
             )
-        if system is not None and system not in scores.values:
-            raise BoveError(
-                f"{path}: has no scores by '{system}', only by {', '.join(scores.values)}; score its bags "
-                f"or name one of these"
-            )
         if system is not None:
-            only = {"values": {system: scores.values[system]}, "empty": {system: scores.empty[system]}}
+            name = next((name for name in scores.values if system in (name, parted(name)[0])), None)
+            if name is None:
+                raise BoveError(
+                    f"{path}: has no scores by '{system}', only by {', '.join(scores.values)}; score its "
+                    f"bags or name one of these"
+                )
+            only = {"values": {name: scores.values[name]}, "empty": {name: scores.empty[name]}}
             scores = dataclasses.replace(scores, **only)
         found[scores.dataset] = path, scores
     return found
@@ -145,7 +148,8 @@ def run_tables(args) -> None:
     results, differences = (pd.concat(frames, ignore_index=True) for frames in found)
     results = named(results, args.development)
     notes = common.read_notes(args.notes) | {"length-correlation": _length_notes(tables, results)}
-    findings = Findings(results, statistics.adjust(differences), bootstrap, notes, _origin(tables))
+    adjusted, power = statistics.adjust(differences), max(scores.power for scores in tables)
+    findings = Findings(results, adjusted, bootstrap, notes, _origin(tables), power)
     files = {
         "scores.csv": csv_text(results[RESULT_COLUMNS]),
         "differences.csv": csv_text(findings.differences),
@@ -171,12 +175,12 @@ def _bootstrap(args) -> statistics.Bootstrap:
 
 
 def _origin(tables: list[Scores]) -> str:
-    """Which programs and models the results come from."""
+    """Which programs and models the results come from; those of a system are the same by every weight."""
     versions = ", ".join(f"{title} {version(name)}" for name, title in LIBRARIES.items())
     models: dict[str, list[str]] = {}
     for scores in tables:
         for system, model in scores.model_hashes.items():
-            models.setdefault(system, []).append(model[:HASH_DIGITS] or "not named")
+            models.setdefault(parted(system)[0], []).append(model[:HASH_DIGITS] or "not named")
     named = [f"{system} {' and '.join(dict.fromkeys(found))}" for system, found in models.items()]
     return f"Made by bove {__version__}, {versions}; models, by the start of their hash: {', '.join(named)}."
 
@@ -200,7 +204,7 @@ def _warn_of_mixed_models(tables: list[Scores]) -> None:
     models: dict[str, dict[str, str]] = {}
     for scores in tables:
         for system, model in scores.model_hashes.items():
-            models.setdefault(system, {}).setdefault(model, scores.dataset)
+            models.setdefault(parted(system)[0], {}).setdefault(model, scores.dataset)
     for system, of_model in models.items():
         if len(of_model) > 1:
             log.warning(
@@ -327,6 +331,7 @@ def _beside_base(args):
         raise BoveError(f"--base {args.base}: no such variant; --scores names {', '.join(files)}")
     scores = read_variants("--scores", files, args.system)
     datasets = scores[args.base]
+    args.system = next(iter(next(iter(datasets.values())).values))  # with its weight
     check_development(args.development, datasets)
     return scores, named(results_of_variants(scores, datasets), args.development)
 
@@ -371,7 +376,7 @@ def run_seeds(args) -> None:
         raise BoveError(f"--scores {args.base}: one seed has no spread; give the scores of another one too")
     same: dict[bytes, list[str]] = {}
     for seed, of in scores.items():
-        same.setdefault(b"".join(of[d].values[args.system].tobytes() for d in sorted(of)), []).append(seed)
+        same.setdefault(b"".join(b"".join(of[d].values.values()) for d in sorted(of)), []).append(seed)
     groups = [group for group in same.values() if len(group) > 1]
     for group in groups:
         log.warning("seeds %s have the same scores", ", ".join(group))

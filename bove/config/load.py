@@ -178,6 +178,9 @@ def resolve(raw: Mapping[str, Any], partial: bool = False) -> dict:
     for error in sorted(errors, key=lambda error: [str(part) for part in error.path]):
         if not (partial and error.validator == "required"):
             raise BoveError(f"configuration: {_explain(error)}")
+    weight = config.get("scoring", {}).get("weight")
+    if isinstance(weight, str):  # one of them is a list too
+        config["scoring"]["weight"] = [weight]
     if not partial:
         _cross_check(config)
     return config
@@ -321,6 +324,8 @@ def _explain(error) -> str:
 def _allowed(option: Mapping) -> str:
     """What one option of several in the schema allows: its values, or its type and limits."""
     limits = [f"{text} {option[rule]}" for rule, text in _RULES.items() if rule in option]
+    if "items" in option:
+        return "a list of them"
     return ", ".join(map(str, option["enum"])) if "enum" in option else " ".join([option["type"], *limits])
 
 

@@ -234,6 +234,11 @@ def _changed(base: dict, changes: Mapping, kind: str, name: str) -> Variant:
         for section in changes:
             if section not in MAY_CHANGE:
                 raise BoveError(f"{section} cannot be changed here; allowed: {', '.join(MAY_CHANGE)}")
+        if kind == "compare" and (own := {"weight", "power"} & set(changes.get("scoring") or ())):
+            raise BoveError(
+                f"scoring.{min(own)} cannot be changed here, since all columns of a table share it; list "
+                f"several weights under scoring.weight, or give it under ablations"
+            )
         config = resolve(merge(base, changes))
     return Variant(kind, name, _without_variants(config), dict(changes))
 
@@ -274,14 +279,15 @@ class Homes:
         trained = [settled, config["seed"]]
         # bags are the same however many jobs they are made in
         inference = {key: value for key, value in config["inference"].items() if key != "shards"}
-        inferred = [encoded, trained, inference, config["scoring"]]
+        scoring = config["scoring"]
+        inferred = [encoded, trained, inference, scoring["punctuation"]]
         return {
             "vocabulary": vocabulary,
             "vectors": vectors,
             "model": trained,
             "encode": encoded,
             "infer": inferred,
-            "score": [inferred, variant.kind == ""],
+            "score": [inferred, scoring["weight"], scoring["power"], variant.kind == ""],
         }
 
 

@@ -106,6 +106,11 @@ def parted(name: str) -> tuple[str, str]:
     return name, NONE
 
 
+def comparable(name: str, other: str) -> bool:
+    """Whether two such names have the system or the weight in common."""
+    return any(one == another for one, another in zip(parted(name), parted(other), strict=True))
+
+
 def write_scores(scores: Scores, path: str | Path) -> None:
     """Write scores atomically."""
     import pyarrow as pa

@@ -27,6 +27,7 @@ from bove.evaluate.results import (
     TOGETHER,
     WEIGHTED_MEAN,
     Scores,
+    comparable,
     defined_subsets,
     results_of,
     without_summaries,
@@ -71,6 +72,7 @@ class Bootstrap:
 def evidence(scores: Scores, bootstrap: Bootstrap) -> tuple["DataFrame", "DataFrame"]:
     """All results of a data set with their intervals, and the differences of each two systems.
 
+    Systems with weights are held against those with the same ones, and each against itself with others.
     Results are in the order of `results_of`, one metric after another; of two systems the later is held
     against the earlier. The same scores and settings give the same numbers, and neither other data sets
     nor other systems change them.
@@ -89,6 +91,8 @@ def evidence(scores: Scores, bootstrap: Bootstrap) -> tuple["DataFrame", "DataFr
     rows = []
     for (metric, subset), systems in results.groupby(["metric", "subset"], sort=False):
         for against, system in combinations(systems.itertuples(), 2):
+            if not comparable(against.system, system.system):
+                continue
             drawn = draws[metric, subset, system.system] - draws[metric, subset, against.system]
             difference = system.value - against.value
             if subset in MEANS and over[metric, system.system] != over[metric, against.system]:

@@ -19,8 +19,17 @@ import numpy as np
 
 from bove.bags import PROPERTIES_ONLY, WORD_VECTORS
 from bove.evaluate import paper
+from bove.evaluate.alignment import NONE
 from bove.evaluate.metrics import MEASURES, METRICS
-from bove.evaluate.results import AGGREGATES, MEAN, MEANS, TOGETHER, WEIGHTED_MEAN, without_summaries
+from bove.evaluate.results import (
+    AGGREGATES,
+    MEAN,
+    MEANS,
+    TOGETHER,
+    WEIGHTED_MEAN,
+    parted,
+    without_summaries,
+)
 from bove.evaluate.statistics import Bootstrap
 
 if TYPE_CHECKING:
@@ -341,6 +350,9 @@ _CAPTIONS = {
         differences on all subsets, between all systems and by all metrics are in differences.csv, in full
         precision.""",
     "bold": "The best system of each row is bold.",
+    "weighted": """Columns with *length* or *evidence* in brackets weight each word by it{power}:
+        SNLI(S1, S2) is the weighted mean of the second sentence's best cosines; a word of weight 0 takes no
+        part.""",
     "published": """The columns *paper* hold the figures of Popa and Henderson (2017), from other training
         data; they are not in the contest for bold.""",
     "intervals": """In brackets stand {percent:g}% intervals: percentiles of {of.resamples} resamples of
@@ -359,7 +371,7 @@ class Findings:
     """What the tables of a run are made of.
 
     Results are `named`, p-values adjusted; notes are for a task's first table, or for a metric's, by its
-    name; origin is on versions and models.
+    name; origin is on versions and models; power is that of the weights of tokens.
     """
 
     results: "DataFrame"
@@ -367,6 +379,7 @@ class Findings:
     bootstrap: Bootstrap
     notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     origin: str = ""
+    power: float = 1.0
 
 
 def task_files(task: str, findings: Findings) -> dict[str, str]:
@@ -432,8 +445,9 @@ def _cells(metric: str, results: "DataFrame", sure: "DataFrame") -> dict[tuple[s
 def _differences_table(task: str, metric: str, results, differences, findings: Findings) -> Table:
     """The systems against those that marks stand for, on the summaries, or else on the subsets."""
     held, summarised = _references(results), results.dataset[results.subset.isin(AGGREGATES)]
+    systems, against = (differences[side].map(lambda name: parted(name)[0]) for side in ("system", "against"))
     shown = differences[
-        (differences.system.isin(held) | differences.against.isin(held))
+        (systems.isin(held) | against.isin(held) | (systems == against))
         & (differences.subset.isin(AGGREGATES) | ~differences.dataset.isin(summarised))
     ]
     of_row = {(row.dataset, row.subset): row for row in results.itertuples()}
@@ -467,22 +481,24 @@ def _pairs(row: NamedTuple) -> str:
 
 
 def _references(results: "DataFrame") -> list[str]:
-    """The systems that marks stand for: those of REFERENCES, or else the first."""
-    systems = list(results.system.unique())
+    """The systems that marks stand for: those of REFERENCES, or else the first, whatever their weights."""
+    systems = [parted(name)[0] for name in results.system.unique()]
     return [name for name in REFERENCES if name in systems] or systems[:1]
 
 
 def _marks(held: Sequence[str], sure: "DataFrame") -> Mapping[tuple[str, str, str], str]:
     """By data set, subset and system: a mark for each reference that it surely differs from.
 
-    Where two references differ, the later one is marked.
+    The weight is the same; where two references differ, the later one is marked.
     """
     marks: dict[tuple[str, str, str], str] = defaultdict(str)
     for r, (mark, reference) in enumerate(zip(MARKS, held, strict=False)):
-        for d in sure[(sure.system == reference) | (sure.against == reference)].itertuples():
-            other = d.against if d.system == reference else d.system
-            if other not in held[:r]:
-                marks[d.dataset, d.subset, other] += mark
+        for d in sure.itertuples():
+            sides = {parted(name)[0]: name for name in (d.system, d.against)}
+            if len(sides) == 2 and reference in sides:
+                other = next(name for name in sides if name != reference)
+                if other not in held[:r]:
+                    marks[d.dataset, d.subset, sides[other]] += mark
     return marks
 
 
@@ -511,6 +527,8 @@ def _caption(metric: str, results: "DataFrame", findings: Findings, published: b
     parts = [metric, "bold"] if several and metric != "length-correlation" else [metric]
     if metric not in METRICS.values():
         return _said([*parts, "as in the first"], marks=" and marks" if several else "")
+    if any(parted(name)[1] != NONE for name in results.system.unique()):
+        parts.append("weighted")
     parts += ["published"] if published else []
     parts += ["intervals", "few"] if of.resamples < of.least else ["intervals"]
     parts += ["marked", "data"] if several else ["data"]
@@ -519,7 +537,8 @@ def _caption(metric: str, results: "DataFrame", findings: Findings, published: b
     counts = without_summaries(results).drop_duplicates(["name", "subset"])
     counts = counts.groupby("name", sort=False)[["n_pairs", "n_scored"]].sum().itertuples()
     data = ", ".join(f"{name} ({k} pairs scored, {n - k} left out)" for name, n, k in counts)
-    text = _said(parts, of=of, percent=100 * of.confidence, named=named, data=data)
+    power = f" to the power {findings.power:g}" if findings.power != 1 else ""
+    text = _said(parts, of=of, percent=100 * of.confidence, named=named, data=data, power=power)
     return f"{text} {findings.origin}".strip()
 
 

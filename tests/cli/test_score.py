@@ -100,6 +100,15 @@ def test_each_system_is_scored_with_each_weight_all_systems_by_one_after_another
     assert "bove (evidence): 1 tokens have no weight and take no part" in capsys.readouterr().err
 
 
+def test_bags_from_elsewhere_have_no_column_of_evidence_beside_others_that_have(tmp_path, capsys):
+    write(tmp_path, SIMILARITY, evidence=EVIDENCE)
+    write(tmp_path, SIMILARITY, name="foreign")
+    systems = [f"bove={tmp_path / 'bags'}", f"other={tmp_path / 'foreign'}"]
+    assert score(tmp_path, *systems, options=["--weight", "none", "evidence"]) == 0
+    assert list(read_scores(tmp_path / "s").values) == ["bove", "other", "bove (evidence)"]
+    assert "foreign: has no evidence, so other gets no column of it" in capsys.readouterr().err
+
+
 def test_what_cannot_be_weighted_is_one_line(tmp_path, capsys):
     write(tmp_path, SIMILARITY)
     file = tmp_path / "bags"

@@ -109,6 +109,17 @@ def test_of_equal_candidates_the_first_listed_is_chosen_and_undefined_ones_are_l
     assert chosen(tmp_path)["chosen"] == "alpha~5"
 
 
+@pytest.mark.parametrize("names", [("bove", "bove (evidence)"), ("bove (evidence)", "bove")])
+def test_the_first_weight_that_bove_is_scored_by_decides(tmp_path, names):
+    clean, noise = noisy(0.1), noisy(3)
+    arguments = [
+        candidate(tmp_path, name, scores_of("similarity", "aaaaaa", GOLD, dict(zip(names, own, strict=True))))
+        for name, own in {"alpha~1": (noise, clean), "alpha~2": (clean, noise)}.items()
+    ]
+    assert select(tmp_path, *arguments[0], *arguments[1]) == 0
+    assert chosen(tmp_path)["chosen"] == "alpha~2"
+
+
 def test_where_all_are_undefined_nothing_is_chosen(tmp_path, capsys):
     code = select(tmp_path, *candidate(tmp_path, "alpha~0", sts(np.ones(6))))
     refused(tmp_path, capsys, code, "no candidate has a value on all of sts")

@@ -107,6 +107,26 @@ def test_captions_name_data_versions_models_seed_and_resamples(tmp_path):
     assert f"has a correlation of {length:.4f} with that length." in text
 
 
+def by_evidence(scores, first=True):
+    """The scores with a further column of bove's, before its own or after it."""
+    values, key = scores.values, "bove (evidence)"
+    columns = {key: values["bove"] ** 3, **values} if first else {**values, key: values["bove"] ** 3}
+    own = {name: name.partition(" ")[0] for name in columns}
+    empty, models = (
+        {name: of[system] for name, system in own.items()} for of in (scores.empty, scores.model_hashes)
+    )
+    return dataclasses.replace(scores, values=columns, empty=empty, model_hashes=models, power=2.0)
+
+
+def test_a_system_by_several_weights_has_one_model_and_a_caption_with_the_power(tmp_path):
+    assert tables(tmp_path, [by_evidence(SNLI), by_evidence(STS)]) == 0
+    for name in ("sts.md", "snli.md"):
+        text = (tmp_path / "out" / name).read_text(encoding="utf-8")
+        assert "weight each word by it to the power 2" in text and "bove m, words not named." in text
+    systems = [row["system"] for row in rows_of(tmp_path / "out" / "scores.csv")]
+    assert systems[:3] == ["bove (evidence)", "words", "bove"]
+
+
 def test_two_runs_give_the_same_bytes_whatever_the_threads_and_one_task_alone_both_tables(tmp_path):
     tables(tmp_path, [STS])
     first = read(tmp_path)
@@ -204,6 +224,21 @@ def test_the_named_system_counts_and_the_order_of_a_variants_files_does_not(tmp_
     assert ablations(tmp_path, *full, *less, "--base", "full", "--system", "words") == 0
     assert read(tmp_path)["ablations.csv"] != first["ablations.csv"]
     assert "the system *words*" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_variants_are_held_against_each_other_by_the_first_weight(tmp_path, capsys, first):
+    files = {
+        name: ["--scores", name, *written(tmp_path, name, *(by_evidence(s, first) for s in of_seed(seed)))]
+        for seed, name in enumerate(("full", "less"))
+    }
+    arguments = [*files["full"], *files["less"], "--base", "full"]
+    assert ablations(tmp_path, *arguments) == 0
+    shown, table = read(tmp_path)["ablations.csv"], capsys.readouterr().out
+    name = "bove (evidence)" if first else "bove"
+    assert f"scored by the system *{name}*" in table
+    assert ablations(tmp_path, *arguments, "--system", "bove (evidence)") == 0
+    assert (read(tmp_path)["ablations.csv"] == shown) == first
 
 
 def test_undefined_values_of_variants_are_warned_of(tmp_path, capsys):

@@ -309,6 +309,24 @@ def test_marks_say_from_which_baseline_a_system_differs():
     assert "below 0.05 after Benjamini and Hochberg's adjustment" in text
 
 
+def test_marks_and_differences_stay_within_a_weight_and_the_caption_explains_it():
+    systems = ("word-vectors", "bove", "word-vectors (length)", "bove (length)")
+    results = [bounded("a", system, 0.5) for system in systems]
+    differences = [
+        difference("a", "bove", "word-vectors", 0.9),
+        difference("a", "bove (length)", "word-vectors (length)", 0.01),
+        difference("a", "word-vectors (length)", "word-vectors", 0.01),
+        difference("a", "bove (length)", "bove", 0.01),
+    ]
+    given = found(results, {"sts14": "D"}, differences=differences, power=2)
+    values, shown = tables.task_tables("similarity", given)
+    assert [cell.marks for cell in values.rows[0].cells] == ["", "", "", "†"]
+    assert [row.names for row in shown.rows] == [row[4:6] for row in differences]
+    assert "*length* or *evidence* in brackets weight each word by it to the power 2: SNLI" in values.caption
+    assert "a system that differs from *word-vectors*" in values.caption
+    assert "weight each word" not in page("similarity", results[:2], {"sts14": "D"})
+
+
 def test_without_a_baseline_marks_are_against_the_first_system():
     results = [bounded("a", system, 0.5) for system in ("bove", "sgd")]
     text = page("similarity", results, {"sts14": "D"}, differences=[difference("a", "sgd", "bove", 0.02)])

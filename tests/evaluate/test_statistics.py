@@ -145,6 +145,19 @@ def test_differences_are_paired_and_of_each_two_systems():
         assert row.resamples == 400
 
 
+def test_systems_are_held_against_those_of_their_weight_and_against_themselves_by_another():
+    names = ["x", "y", "x (length)", "y (length)", "x (evidence)"]
+    noise = np.linspace(0.3, 1, 5)
+    values = similarity((20,), noise=tuple(noise)).values.values()
+    scores = similarity((20,), noise=tuple(noise))
+    _, differences = evidence(with_systems(scores, **dict(zip(names, values, strict=True))), BOOTSTRAP)
+    pairs = {tuple(pair) for pair in differences[["against", "system"]].to_numpy().tolist()}
+    assert {pair for pair in pairs if pair[0] in names and pair[1] in names} == {
+        ("x", "y"), ("x (length)", "y (length)"), ("x", "x (length)"), ("x", "x (evidence)"),
+        ("x (length)", "x (evidence)"), ("y", "y (length)"),
+    }  # fmt: skip
+
+
 def test_a_clear_difference_has_a_small_p_value_and_none_a_large_one():
     scores = similarity((200,), noise=(2.0, 0.1))
     rows = by_row(evidence(with_systems(scores, copy=scores.values["s0"] * 2 + 1), BOOTSTRAP)[1])

@@ -18,8 +18,10 @@ rule score:
         runtime=needs(30, 0.1, "bags"),
     params:
         bags=lambda wildcards: shlex.join(f"{name}={file}" for name, file in bags_of(wildcards).items()),
+        weights=lambda wildcards: flags(settings(wildcards, "scoring"), "weight", "power"),
     shell:
-        "bove score --pairs {input.pairs:q} --bags {params.bags} --output {output.scores:q} --log {log:q}"
+        "bove score --pairs {input.pairs:q} --bags {params.bags} {params.weights} --output {output.scores:q}"
+        " --log {log:q}"
 
 
 rule tables:
