@@ -113,7 +113,7 @@ def _infer(args) -> None:
     kept = _kept_tokens(args, corpus)
     layout = Layout.of(corpus, kept, sha256(args.graphs))
     plan = plan_batches(corpus.lengths[layout.first], settings.batch_tokens)
-    used, change = np.zeros(len(layout.first), np.int64), np.zeros(len(layout.first))
+    used, change, lost = np.zeros(len(layout.first), np.int64), np.zeros(len(layout.first)), 0
     if shard:
         plan = plan[shard[0] - 1 :: shard[1]]
         common = {"bove": __version__, **{name: str(value) for name, value in asdict(settings).items()}}
@@ -128,9 +128,12 @@ def _infer(args) -> None:
             some = kept[batch.tokens]
             writer.put_many(bags, got.E[some], got.evidence[some])
             used[bags], change[bags] = got.iterations, got.change
+            lost += int(got.lost.sum())
             progress.step(len(bags))
     rows = layout.first[np.sort(np.concatenate([np.zeros(0, np.int64), *plan]))] if shard else None
     _report(args, corpus, layout.index, used, change, progress.rate, rows)
+    if lost:
+        log.info("%d distinct sentences fell back from the fixed point to averaged steps", lost)
     if not (args.punctuation or shard):
         _log_left_out(corpus.lengths, layout.lengths[layout.index])
 

@@ -7,8 +7,9 @@
     E ← [ WᵀP + alpha Σ_k ( F_k E R_kᵀ + F_kᵀ E R_k ) ] D⁻¹,    F_k = X_k − E R_k Eᵀ,
 
 on the factors R_k = U_k V_kᵀ: with S = E U and T = E V, F_k = X_k − S_k T_kᵀ and the sum is
-Σ_k F_k T_k U_kᵀ + F_kᵀ S_k V_kᵀ. A graph whose change does not shrink is damped, and in the end falls
-back to the averaged step. So does a graph that ends so far from E¹ = WᵀP D⁻¹ that E = 0 explains it better:
+Σ_k F_k T_k U_kᵀ + F_kᵀ S_k V_kᵀ. Each graph is accelerated by itself (`Anderson`). A graph whose change
+does not shrink takes averaged steps from E = 0 for what is left of its iterations. So does a graph that ends
+so far from E¹ = WᵀP D⁻¹ that E = 0 explains it better:
 
     L_s(E) <= L_s(0)  needs  lambda_E ‖E − E¹‖² <= ‖E − E¹‖²_D <= alpha nnz(X_s) + ‖E¹‖²_D.
 
@@ -30,9 +31,9 @@ from bove.factor.parallel import Batch, Space, Workers, make_batches
 from bove.factor.settings import InferenceSettings
 from bove.factor.steps import EStep, solve_spd
 
-# a graph is stuck where a step at damping w shrinks its change by less than this share of w
-LEAST_GAIN = 0.1
-LEAST_DAMPING = 1 / 16
+# differences that Anderson acceleration remembers; share of the residual that it adds; growth of the residual
+# at which it forgets; iterations without progress after which a graph is given up
+MEMORY, MIXING, GROWTH, PATIENCE = 4, 0.5, 2.0, 8
 
 Result = TypeVar("Result")
 
@@ -41,12 +42,14 @@ Result = TypeVar("Result")
 class Inferred:
     """Bags of one batch: E [b n, r], and for each graph its iterations and its last relative change.
 
-    `evidence` [b n] of the tokens is there once `Inference.solver` has made the bags.
+    `lost` [b] says which graphs the fixed-point solver gave up, and `evidence` [b n] of the tokens is there
+    once `Inference.solver` has made the bags.
     """
 
     E: np.ndarray
     iterations: np.ndarray
     change: np.ndarray
+    lost: np.ndarray
     evidence: np.ndarray | None = None
 
 
@@ -175,16 +178,22 @@ def relative_change(new: np.ndarray, old: np.ndarray, n: int) -> np.ndarray:
 
 
 def infer_averaged(
-    kernel: EStep, batch: Batch, *, iterations: int, tolerance: float, E0: np.ndarray | None = None
+    kernel: EStep,
+    batch: Batch,
+    *,
+    iterations: int | np.ndarray,
+    tolerance: float,
+    E0: np.ndarray | None = None,
 ) -> Inferred:
-    """At most `iterations` steps for each graph, the first from E = 0 whole, the others averaged.
+    """At most `iterations` (one number, or [b]) steps, the first from E = 0 whole, the others averaged.
 
     A graph leaves the batch when its largest relative token change is below `tolerance` (0: never).
     """
     E = np.zeros((len(batch.tokens), len(kernel.C)), kernel.C.dtype) if E0 is None else E0.copy()
     used, change = np.zeros(batch.size, np.int64), np.full(batch.size, np.inf)
     part, active, now = batch, np.arange(batch.size), E
-    while len(active) and used.max() < iterations:
+    limit = np.broadcast_to(iterations, batch.size)
+    while True:
         with np.errstate(over="ignore", invalid="ignore"):  # a diverging graph shows in its change
             step = kernel.step(now, part)
         new = (now + step) / 2 if used.max() or E0 is not None else step
@@ -192,12 +201,56 @@ def infer_averaged(
         change[active] = relative_change(new, now, part.n)
         now = new
         E.reshape(batch.size, part.n, -1)[active] = now.reshape(len(active), part.n, -1)
-        keep = (change[active] >= tolerance) | (tolerance == 0)
+        keep = (change[active] >= tolerance) & (used[active] < limit[active])
         if not keep.any():
             break
         if not keep.all():
-            part, active, now = part.select(keep), active[keep], now[np.repeat(keep, part.n)]
-    return Inferred(E, used, change)
+            rows = np.repeat(keep, part.n)
+            part, active, now = part.select(keep), active[keep], now[rows]
+    return Inferred(E, used, change, np.zeros(batch.size, bool))
+
+
+class Anderson:
+    """Anderson acceleration of x ← g(x) for b vectors x, each with a memory of its own.
+
+    With the residual f = g(x) − x, and ΔF and ΔX the last MEMORY differences of f and of x, the next x is
+
+        x + MIXING f − (ΔX + MIXING ΔF)ᵀγ,    where γ minimises ‖f − ΔFᵀγ‖
+
+    (Walker and Ni 2011, type II). Where ‖f‖ has grown by GROWTH, only the newest difference is kept.
+    """
+
+    def __init__(self, b: int, size: int, dtype):
+        self.dF, self.dX = np.zeros((2, b, MEMORY, size), dtype)
+        self.A = np.zeros((b, MEMORY, MEMORY), dtype)  # ΔF ΔFᵀ
+        self.f = self.x = np.zeros((b, size), dtype)
+        self.size, self.turn = np.full(b, np.inf), 0
+
+    def select(self, keep: np.ndarray) -> None:
+        """Go on with those vectors for which `keep` [b] is true."""
+        for name in ("dF", "dX", "A", "f", "x", "size"):
+            setattr(self, name, getattr(self, name)[keep])
+
+    def next(self, x: np.ndarray, g: np.ndarray) -> np.ndarray:
+        """The next x from x and g(x), all of the same shape, in which the vectors follow each other."""
+        x = x.reshape(self.x.shape)
+        f, slot = g.reshape(x.shape) - x, (self.turn - 1) % MEMORY
+        size = np.linalg.norm(f, axis=1)
+        grew = size > GROWTH * self.size
+        self.dF[grew] = self.A[grew] = 0
+        if self.turn:
+            np.subtract(f, self.f, out=self.dF[:, slot])
+            np.subtract(x, self.x, out=self.dX[:, slot])
+        dots = self.dF @ np.stack([self.dF[:, slot], f], axis=1).transpose(0, 2, 1)
+        self.A[:, slot] = self.A[:, :, slot] = dots[:, :, 0]
+        self.f, self.x, self.size, self.turn = f, x, size, self.turn + 1
+        # a small ridge keeps γ small where differences are nearly parallel; an empty slot gets γ = 0
+        A = self.A.astype(np.float64)
+        diagonal = np.einsum("bmm->bm", A)
+        diagonal += np.where(diagonal > 0, 1e-6 * diagonal.max(axis=1, keepdims=True), 1)
+        gamma = np.linalg.solve(A, dots[:, :, 1:]).transpose(0, 2, 1).astype(f.dtype)
+        step = (f - (gamma @ self.dF)[:, 0]) * f.dtype.type(MIXING)
+        return (x + step - (gamma @ self.dX)[:, 0]).reshape(g.shape)
 
 
 class FixedPoint:
@@ -226,45 +279,47 @@ class FixedPoint:
     def infer(
         self, batch: Batch, *, iterations: int, tolerance: float, E0: np.ndarray | None = None
     ) -> Inferred:
-        """Iterate until no token of a graph changes by `tolerance` or more, or `iterations` times."""
+        """Iterate until no token of a graph changes by `tolerance` or more, at most `iterations` times.
+
+        The averaged steps of a graph that falls back count among these. With none left its bag is E¹.
+        """
         n, r = batch.n, self.PD.shape[1]
         first = batch.W @ self.PD
         if not self.alpha or not self.Q:
-            return Inferred(first, np.ones(batch.size, np.int64), np.zeros(batch.size))
-        E = first.copy() if E0 is None else E0.copy()
-        used = np.full(batch.size, 1 if E0 is None else 0)
-        change = np.full(batch.size, np.inf)
-        damping = np.ones(batch.size, E.dtype)
-        part, active = batch, np.arange(batch.size if iterations > used.max() else 0)
-        now, base, lost = E, first, np.zeros(batch.size, bool)
-        while len(active):
+            none = np.zeros(batch.size)
+            return Inferred(first, np.ones(batch.size, np.int64), none, none > 0)
+        part, active, now, base = batch, np.arange(batch.size), first if E0 is None else E0, first
+        E, memory = now.copy(), Anderson(batch.size, n * r, first.dtype)
+        used, change = np.full(batch.size, int(E0 is None)), np.full(batch.size, np.inf)
+        lost, waited, best = np.zeros(batch.size, bool), np.zeros(batch.size, np.int64), change.copy()
+        half = np.finfo(E.dtype).eps ** 0.5  # of the digits; a graph that has reached it is not given up
+        while used[active[0]] < iterations:
             with np.errstate(over="ignore", invalid="ignore"):  # a diverging graph shows in its change
                 step = base + self.alpha * self.pull(now, part)
-            new_change = relative_change(step, now, n)
-            stuck = new_change > (1 - LEAST_GAIN * damping[active]) * change[active]
-            damping[active[stuck]] /= 2
-            change[active] = new_change
+            E.reshape(batch.size, n * r)[active] = step.reshape(-1, n * r)
+            moved = change[active] = relative_change(step, now, n)
             used[active] += 1
-            # a graph that is done takes the whole step; the others go as far as their damping lets them
-            done = (new_change < tolerance) if tolerance else np.zeros(len(active), bool)
-            weight = np.where(done, 1, damping[active]).astype(E.dtype)
-            now = now + np.repeat(weight, n)[:, None] * (step - now)
-            E.reshape(batch.size, n, r)[active] = now.reshape(-1, n, r)
-            failed = ~done & ((damping[active] < LEAST_DAMPING) | ~np.isfinite(new_change))
-            lost[active[failed]] = True
-            keep = ~done & ~failed & (used[active] < iterations)
+            waited[active] = np.where(moved < best[active], 0, waited[active] + 1)
+            best[active] = np.minimum(best[active], moved)
+            waits = (waited[active] >= PATIENCE) & (best[active] > half)
+            lost[active] = waits | ~np.isfinite(moved)
+            keep = (moved >= tolerance) & ~lost[active]
             if not keep.any():
                 break
             if not keep.all():
                 rows = np.repeat(keep, n)
-                part, active, now, base = part.select(keep), active[keep], now[rows], base[rows]
+                part, active = part.select(keep), active[keep]
+                now, base, step = now[rows], base[rows], step[rows]
+                memory.select(keep)
+            with np.errstate(over="ignore", invalid="ignore"):
+                now = memory.next(now, step)
         lost |= self._astray(E, first, batch)
         if lost.any() and self.fallback:
-            part = batch.select(lost)
-            got = infer_averaged(self.fallback(), part, iterations=iterations, tolerance=tolerance)
+            left = {"iterations": np.maximum(1, iterations - used[lost]), "tolerance": tolerance}
+            got = infer_averaged(self.fallback(), batch.select(lost), **left)
             E[np.repeat(lost, n)], change[lost] = got.E, got.change
-            used[lost] += got.iterations
-        return Inferred(E, used, change)
+            used[lost] = np.minimum(used[lost] + got.iterations, iterations)
+        return Inferred(E, used, change, lost)
 
     def _astray(self, E, first, batch):
         """[b] bool: the graphs that E = 0 surely explains better, such as one that grows to the last."""
