@@ -93,11 +93,13 @@ def write_sides(out: Path, pairs: list[Pair], trees: dict[str, Sentence]) -> Non
     write_treebank(out / "trees", [replace(trees[text], id=f"{pair.id}.{i}") for pair, i, text in sides])
 
 
-def score(folder: Path, out: Path, pairs: list[Pair], trees: dict[str, Sentence], systems, *more) -> None:
+def score(
+    folder: Path, out: Path, pairs: list[Pair], trees: dict[str, Sentence], systems, *more, weights=()
+) -> None:
     """What the stages make of pairs: out/pairs, out/trees, bags named by system, out/report, out/scores.
 
     Args:
-        trees: of the pairs' texts. more: options of `bove infer`.
+        trees: of the pairs' texts. more: options of `bove infer`. weights: those of `bove score`.
     """
     write_sides(out, pairs, trees)
     graphs = encode(folder, out / "trees", out / "g")
@@ -106,4 +108,4 @@ def score(folder: Path, out: Path, pairs: list[Pair], trees: dict[str, Sentence]
         infer(folder, system, graphs, out / system, "--sentences", out / "trees", *report, *more)
     bags = [f"{system}={out / system}" for system in systems]
     words = ["score", "--pairs", out / "pairs", "--bags", *bags, "--output", out / "scores"]
-    assert main(list(map(str, words))) == 0
+    assert main(list(map(str, [*words, *weights]))) == 0

@@ -13,10 +13,11 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from bove.config.load import defaults
 from bove.config.variants import Run
 from bove.embedder import Embedder
 from bove.errors import BoveError, similar
-from bove.evaluate.alignment import WEIGHTS
+from bove.evaluate.alignment import NONE, WEIGHTS
 from bove.factor.settings import InferenceSettings, types_of
 from bove.files import Oddities, atomic_write, encoded, read_lines, read_object, write_json
 from bove.text.conll import Sentence, read_sentences
@@ -78,6 +79,15 @@ def add_weights(parser, **weight) -> None:
     parser.add_argument("--weight", choices=WEIGHTS, help=about, **weight)
     default = weight.get("default") and 1.0
     parser.add_argument("--power", type=float, default=default, metavar="X", help="power of these weights")
+
+
+def weighting(args: argparse.Namespace, run: Run | None) -> tuple[str, float]:
+    """Weight and power that are asked for, or else the run's first weight of tokens, if it has one."""
+    scoring = (run.config if run else defaults())["scoring"]
+    weights = [weight for weight in scoring["weight"] if weight != NONE]
+    power = scoring["power"] if args.power is None else args.power
+    check_power(power)
+    return args.weight or next(iter(weights), NONE), power
 
 
 def check_power(power: float) -> None:

@@ -17,18 +17,20 @@ from bove.bags.store import Bags, BagWriter
 from bove.cli.common import (
     Progress,
     add_run_arguments,
+    add_weights,
     check_sentences,
     open_embedder,
     open_run,
     parsed,
     trees_of,
+    weighting,
 )
 from bove.config.load import defaults
 from bove.config.variants import Run
 from bove.embedder import Embedder
 from bove.errors import BoveError
 from bove.evaluate import explain, neighbours
-from bove.evaluate.alignment import unit_rows
+from bove.evaluate.alignment import NONE, token_weights, unit_rows
 from bove.evaluate.search import nearest
 from bove.factor.graphs import GraphCorpus, ranges
 from bove.factor.inference import Inference, infer_batches
@@ -67,6 +69,7 @@ def register_explain(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ids", nargs=2, metavar="ID", help="which two trees of the file, by sent_id")
     parser.add_argument("--json", action="store_true", help="print JSON, with every cosine in full")
     parser.add_argument("--html", metavar="FILE", help="write a page with a heat map of every cosine")
+    add_weights(parser)
     add_run_arguments(parser)
 
 
@@ -77,11 +80,13 @@ def run_explain(args: argparse.Namespace) -> None:
     if not args.conllu and len(args.sentences) != 2:
         given = len(args.sentences)
         raise BoveError(f"{given} given, but two sentences are needed; put each in quotation marks")
-    embedder = open_embedder(args, open_run(args))
+    run = open_run(args)
+    weight, power = weighting(args, run)
+    embedder = open_embedder(args, run)
     names = ["the first sentence", "the second sentence"]
     sentences = _sentences(args, embedder, args.sentences, names)
     texts = args.sentences or [" ".join(sentence.forms) for sentence in sentences]
-    explanation = _explained(embedder, sentences, texts)
+    explanation = _explained(embedder, sentences, texts, weight, power)
     if args.html:
         with atomic_write(args.html) as stream:
             stream.write(explain.as_html(explanation))
@@ -92,12 +97,15 @@ def run_explain(args: argparse.Namespace) -> None:
         print(explain.as_text(explanation), end="")
 
 
-def _explained(embedder: Embedder, sentences: list[Sentence], texts: list[str]) -> explain.Explanation:
+def _explained(embedder, sentences: list[Sentence], texts: list[str], weight, power) -> explain.Explanation:
     """Align two sentences, shown as these texts, under every system of the embedder."""
     alignments, bags = {}, {}
     for system in embedder.systems:
         first, second = bags[system] = embedder.bags(sentences, system)
-        alignments[system] = explain.align(first.vectors, second.vectors, (first.places, second.places))
+        both = [token_weights(weight, power, bag.vectors, bag.evidence) for bag in bags[system]]
+        weights = None if weight == NONE else tuple(both)
+        places = first.places, second.places
+        alignments[system] = explain.align(first.vectors, second.vectors, places, weights)
     own = tuple(
         explain.row_cosines(plain.vectors, moved.vectors)
         for plain, moved in zip(bags[PROPERTIES_ONLY], bags[BOVE], strict=True)
@@ -106,7 +114,7 @@ def _explained(embedder: Embedder, sentences: list[Sentence], texts: list[str]) 
         tuple(map(explain.Token, s.forms, s.tags, s.relations, s.heads, names))
         for s, names in zip(sentences, embedder.known_as(sentences), strict=True)
     )
-    return explain.Explanation(tuple(texts), tokens, alignments, own)
+    return explain.Explanation(tuple(texts), tokens, alignments, own, weight, power)
 
 
 # --- bove neighbours

@@ -3,19 +3,22 @@
     SNLI(S1, S2) is the mean of `sides[1].cosines`, the best cosine of each vector of S2 with one of S1;
     SNLI(S2, S1) that of `sides[0].cosines`; STS is their harmonic mean.
 
+With weights of the tokens, each side has their shares too, and the scores stand beside those without.
+
 An `Explanation` is shown as text for a terminal, as JSON at full precision, or as a page of HTML. The page is
 a heat map that needs no network: a cell is darker the higher its cosine, in one hue whose lightness falls
 evenly, so that it reads the same in grey and with any colour vision.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from bove.bags import BOVE
 from bove.errors import one_line
-from bove.evaluate.alignment import entailment_score, similarity_score, unit_rows
+from bove.evaluate.alignment import NONE, entailment_score, similarity_score, unit_rows
 
 # Cosines that differ by less than this tie; of several best partners the nearest in place is named.
 TIE = 1e-9
@@ -30,11 +33,21 @@ class Partners:
         places: [n] token of each vector.
         partners: [n] token of its best partner in the other sentence; -1 where that has no vectors.
         cosines: [n] float64, their cosine; 0 where there is no partner.
+        shares: [n] float64, of each vector in the sum of the side's weights; None without weights.
     """
 
     places: np.ndarray
     partners: np.ndarray
     cosines: np.ndarray
+    shares: np.ndarray | None = None
+
+
+class Scores(NamedTuple):
+    """STS(S1, S2), SNLI(S1, S2) and SNLI(S2, S1)."""
+
+    similarity: float
+    forward: float
+    backward: float
 
 
 @dataclass(frozen=True)
@@ -47,6 +60,7 @@ class Alignment:
         forward: SNLI(S1, S2), how well the first entails the second.
         backward: SNLI(S2, S1).
         similarity: STS(S1, S2).
+        weighted: the scores with weights; None without.
     """
 
     cosines: np.ndarray
@@ -54,6 +68,7 @@ class Alignment:
     forward: float
     backward: float
     similarity: float
+    weighted: Scores | None = None
 
 
 @dataclass(frozen=True)
@@ -80,33 +95,49 @@ class Explanation:
         alignments: by system, in the order in which they are shown.
         own: [n] and [m], cosine of each token's `bove` vector with its `properties-only` one, by place in
             the bag of `bove`: how far the relations moved it.
+        weight, power: what the weights of tokens are.
     """
 
     texts: tuple[str, str]
     tokens: tuple[tuple[Token, ...], tuple[Token, ...]]
     alignments: dict[str, Alignment]
     own: tuple[np.ndarray, np.ndarray]
+    weight: str = NONE
+    power: float = 1.0
 
 
 def align(
-    first: np.ndarray, second: np.ndarray, places: tuple[Sequence[int], Sequence[int]] | None = None
+    first: np.ndarray,
+    second: np.ndarray,
+    places: tuple[Sequence[int], Sequence[int]] | None = None,
+    weights: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Alignment:
     """Align two bags.
 
     Args:
         first, second: [n, r] and [m, r].
         places: token of each vector of either bag, by default 0, 1, …
+        weights: of each vector of either bag, if they have any.
     """
     ours, theirs = (np.asarray(some, np.int64) for some in places or (range(len(first)), range(len(second))))
     cosines = np.zeros((len(first), len(second)))
     if cosines.size:
         cosines = np.clip(unit_rows(first) @ unit_rows(second).T, -1, 1)  # rounding may go beyond
-    return Alignment(
-        cosines=cosines,
-        sides=(_partners(cosines, ours, theirs), _partners(cosines.T, theirs, ours)),
-        forward=entailment_score(first, second),
-        backward=entailment_score(second, first),
-        similarity=similarity_score(first, second),
+    sides = _partners(cosines, ours, theirs), _partners(cosines.T, theirs, ours)
+    weighted = None
+    if weights is not None:
+        shares = [w / (w.sum() or 1) for w in weights]
+        sides = replace(sides[0], shares=shares[0]), replace(sides[1], shares=shares[1])
+        weighted = _scores(first, second, weights)
+    return Alignment(cosines, sides, weighted=weighted, **_scores(first, second)._asdict())
+
+
+def _scores(first, second, weights=None) -> Scores:
+    turned = weights and weights[::-1]
+    return Scores(
+        similarity=similarity_score(first, second, weights),
+        forward=entailment_score(first, second, weights),
+        backward=entailment_score(second, first, turned),
     )
 
 
@@ -133,41 +164,64 @@ def as_json(explanation: Explanation) -> dict:
     ]
     systems = {}
     for system, alignment in explanation.alignments.items():
-        systems[system] = {
-            "sts": alignment.similarity,
-            "snli_first_entails_second": alignment.forward,
-            "snli_second_entails_first": alignment.backward,
-            "cosines": alignment.cosines.tolist(),
-        }
+        systems[system] = {**_score_names(alignment), "cosines": alignment.cosines.tolist()}
+        if alignment.weighted:
+            systems[system]["weighted"] = _score_names(alignment.weighted)
         for name, side in zip(SIDES, alignment.sides, strict=True):
             partners = [place if place >= 0 else None for place in side.partners.tolist()]
             cosines = side.cosines.tolist()
             systems[system][name] = {"places": side.places.tolist(), "partners": partners, "cosines": cosines}
-    return {"format": "bove-explanation", "sentences": sentences, "systems": systems}
+            if side.shares is not None:
+                systems[system][name]["weights"] = side.shares.tolist()
+    how = {} if explanation.weight == NONE else {"weight": explanation.weight, "power": explanation.power}
+    return {"format": "bove-explanation", **how, "sentences": sentences, "systems": systems}
+
+
+def _score_names(scores: Alignment | Scores) -> dict[str, float]:
+    return {
+        "sts": scores.similarity,
+        "snli_first_entails_second": scores.forward,
+        "snli_second_entails_first": scores.backward,
+    }
 
 
 def as_text(explanation: Explanation) -> str:
     """The explanation for a terminal: a table for each direction, and the scores of each system."""
     alignments = explanation.alignments
     titles = [f"{side:<8}{one_line(text)}" for side, text in zip(SIDES, explanation.texts, strict=True)]
-    scores = [
-        ["STS", *(digits(a.similarity) for a in alignments.values())],
-        ["SNLI, the first entails the second", *(digits(a.forward) for a in alignments.values())],
-        ["SNLI, the second entails the first", *(digits(a.backward) for a in alignments.values())],
-    ]
+    kinds, scores = {"": list(alignments.values())}, []
+    if explanation.weight != NONE:
+        kinds[f" by {explanation.weight}"] = [alignment.weighted for alignment in alignments.values()]
+    for kind, of in kinds.items():
+        scores += [
+            [f"STS{kind}", *(digits(a.similarity) for a in of)],
+            [f"SNLI{kind}, the first entails the second", *(digits(a.forward) for a in of)],
+            [f"SNLI{kind}, the second entails the first", *(digits(a.backward) for a in of)],
+        ]
     blocks = [
         "\n".join(titles),
         *(_direction(explanation, side) for side in (0, 1)),
         table(["scores", *alignments], scores, range(1, len(alignments) + 1)),
         "own: cosine of the word's bove vector with its properties-only one, which knows no relations",
     ]
+    if explanation.weight != NONE:
+        blocks[-1] += f"\nweight: {weight_note(explanation)}"
     return "\n\n".join(blocks) + "\n"
+
+
+def weight_note(explanation: Explanation) -> str:
+    """What the weights are."""
+    power = f", to the power {explanation.power:g}" if explanation.power != 1 else ""
+    return (
+        f"the word's share of its sentence in the scores by {explanation.weight}{power}; "
+        "one of 0 takes no part in these, nor as a partner"
+    )
 
 
 def _direction(explanation: Explanation, side: int) -> str:
     """The best partner of each token of one side in the other; dashes where it has none."""
     tokens, others = explanation.tokens[side], explanation.tokens[1 - side]
-    header = ["", "word", "tag", "relation", "head", "known as"]
+    header, right = ["", "word", "tag", "relation", "head", "known as"], [0, 4]
     rows = [
         [str(n), t.form, t.tag, t.relation, "-" if t.head < 0 else str(t.head), t.known_as]
         for n, t in enumerate(tokens, 1)
@@ -175,16 +229,22 @@ def _direction(explanation: Explanation, side: int) -> str:
     for system, alignment in explanation.alignments.items():
         found = alignment.sides[side]
         cells = {
-            place: [f"{others[partner].form} {partner + 1}", digits(cosine)]
+            place: [f"{others[partner].form} {partner + 1}", digits(cosine)] if partner >= 0 else ["-", "-"]
             for place, partner, cosine in zip(found.places, found.partners, found.cosines, strict=True)
-            if partner >= 0
         }
-        header += [system, ""]
-        rows = [[*row, *cells.get(place, "--")] for place, row in enumerate(rows)]
+        names, none = [system, ""], ["-", "-"]
+        if found.shares is not None:
+            shares = zip(found.places, found.shares, strict=True)
+            cells = {place: [*cells[place], digits(share, 2)] for place, share in shares}
+            names, none = [*names, "weight"], [*none, "-"]
+        right += range(len(header) + 1, len(header) + len(names))
+        header += names
+        rows = [[*row, *cells.get(place, none)] for place, row in enumerate(rows)]
     own = dict(zip(explanation.alignments[BOVE].sides[side].places, explanation.own[side], strict=True))
     rows = [[*row, digits(own[place]) if place in own else "-"] for place, row in enumerate(rows)]
+    right.append(len(header))
     title = f"best partners of the {SIDES[side]} sentence's words in the {SIDES[1 - side]}"
-    return f"{title}\n{table([*header, 'own'], rows, (0, 4, *range(7, len(header), 2), len(header)))}"
+    return f"{title}\n{table([*header, 'own'], rows, right)}"
 
 
 def digits(value: float, count: int = 4) -> str:
@@ -210,7 +270,9 @@ def as_html(explanation: Explanation) -> str:
     environment = Environment(loader=PackageLoader("bove", "evaluate"), autoescape=True, trim_blocks=True)
     environment.filters |= {"digits": digits, "shades": _shades, "head": _head}
     page = environment.get_template("explanation.html")
-    return page.render(texts=explanation.texts, tokens=explanation.tokens, alignments=explanation.alignments)
+    note = "" if explanation.weight == NONE else weight_note(explanation)
+    shown = {name: getattr(explanation, name) for name in ("texts", "tokens", "alignments", "weight")}
+    return page.render(note=note, **shown)
 
 
 def _head(token: Token, sentence: Sequence[Token]) -> str:

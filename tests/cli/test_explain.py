@@ -46,6 +46,20 @@ def test_scores_are_exactly_those_of_the_stages(folder, tmp_path, capsys, punctu
     assert [(name, system[key]) for name, system in systems.items()] == [(s, values[s][0]) for s in SYSTEMS]
 
 
+@pytest.mark.parametrize("weight", ["length", "evidence"])
+def test_weighted_scores_are_those_of_the_stages(folder, tmp_path, capsys, weight):
+    pair = Pair("p", "d", "D", "similarity", "a", "x", "y", 1.0, True)
+    how = ["--weight", weight, "--power", "2"]
+    score(folder, tmp_path, [pair], {"x": CHASED, "y": TURNED}, SYSTEMS, weights=how)
+    values = read_scores(tmp_path / "scores").values
+    capsys.readouterr()
+    content = explained(folder, capsys, "--conllu", folder / "two.conllu", *how)
+    assert (content["weight"], content["power"]) == (weight, 2)
+    for system, found in content["systems"].items():
+        assert found["weighted"]["sts"] == values[f"{system} ({weight})"][0]
+        assert sum(found["first"]["weights"]) == pytest.approx(1)
+
+
 def test_word_vectors_see_no_difference_where_bove_sees_one(folder, tmp_path, capsys):
     turned = replace(CHASED, id="2", forms=("The", "cat", "sees", "a", "dog", "."))
     write_treebank(tmp_path / "t", [CHASED, turned])

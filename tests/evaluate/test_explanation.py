@@ -1,6 +1,7 @@
 """An explanation's best partners are what the scores are means of; its text and page say what they are."""
 
 import json
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -50,6 +51,24 @@ def test_a_bag_without_vectors_leaves_the_other_without_partners():
     np.testing.assert_allclose(explain.row_cosines(first, second), [0.96, 0])
 
 
+@given(filled, filled, st.data())
+def test_with_weights_the_scores_stand_beside_those_without(first, second, data):
+    weights = tuple(
+        data.draw(arrays(float, len(bag), elements=st.sampled_from([0, 1, 2.5]))) for bag in (first, second)
+    )
+    found, plain = align(first, second, weights=weights), align(first, second)
+    assert (found.similarity, found.forward, found.backward) == (
+        plain.similarity,
+        plain.forward,
+        plain.backward,
+    )
+    assert found.weighted.similarity == similarity_score(first, second, weights)
+    assert found.weighted.forward == entailment_score(first, second, weights)
+    assert found.weighted.backward == entailment_score(second, first, weights[::-1])
+    for side, w in zip(found.sides, weights, strict=True):
+        np.testing.assert_allclose(side.shares * w.sum(), w)
+
+
 @pytest.fixture
 def explanation():
     """`<b> & x` against `x \\x1b`, the second of which has no word vector."""
@@ -75,6 +94,52 @@ def test_the_text_names_partners_cosines_and_scores(explanation):
     assert ["SNLI,", "the", "first", "entails", "the", "second", "1.0000", f"{bove.forward:.4f}"] in words
     assert all(line == line.rstrip() and line.isprintable() for line in lines)
     assert explain.table(["a", "n"], [["long", "1"], ["b", "22"]], (1,)) == "a      n\nlong   1\nb     22"
+
+
+@pytest.fixture
+def weighted(explanation):
+    """The same by evidence, `&` without any."""
+    bove, weights = explanation.alignments["bove"], (np.array([3.0, 0, 1]), np.array([0.5, 1.5]))
+    rows = np.array([[1.0, 0], [1, 1], [0, 1]]), np.array([[0.6, 0.8], [-1, 0]])
+    words = align(np.array([[1.0, 0], [0, 1]]), np.array([[0, 2.0]]), ([0, 2], [0]), (np.ones(2), np.ones(1)))
+    alignments = {"word-vectors": words, "bove": align(*rows, weights=weights)}
+    assert np.array_equal(alignments["bove"].cosines, bove.cosines)
+    return replace(explanation, alignments=alignments, weight="evidence", power=2.0)
+
+
+def test_weights_stand_beside_their_words_in_text_json_and_page(weighted):
+    text, content, page = as_text(weighted), as_json(weighted), as_html(weighted)
+    words, found = [line.split() for line in text.split("\n")], weighted.alignments["bove"].weighted
+    first = [
+        "1",
+        "<b>",
+        "NN",
+        "SBJ",
+        "2",
+        "b",
+        "x",
+        "1",
+        "0.0000",
+        "0.50",
+        "x",
+        "1",
+        "0.6000",
+        "0.75",
+        "1.0000",
+    ]
+    assert (
+        first in words
+        and ["2", "&", "CC", "ROOT", "0", "-", "-", "-", "x", "1", "0.9899", "0.00", "0.5000"] in words
+    )
+    assert ["STS", "by", "evidence", "0.6667", f"{found.similarity:.4f}"] in words
+    assert (
+        "weight: the word's share of its sentence in the scores by evidence, to the power 2; one of 0" in text
+    )
+    bove = content["systems"]["bove"]
+    assert (content["weight"], content["power"]) == ("evidence", 2)
+    assert bove["weighted"]["sts"] == found.similarity and bove["first"]["weights"] == [0.75, 0, 0.25]
+    assert "bove (evidence)" in page and ", 0.75</small>" in page
+    assert "The number behind a word's label: the word&#39;s share" in page
 
 
 def test_json_holds_every_number_in_full(explanation):
