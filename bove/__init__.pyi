@@ -12,6 +12,9 @@ from bove.api.readers import read_json_lines as read_json_lines
 from bove.api.readers import read_triples as read_triples
 from bove.api.readers import read_vectors as read_vectors
 from bove.api.readers import write_json_lines as write_json_lines
+from bove.api.text import Hit as Hit
+from bove.api.text import TextModel as TextModel
+from bove.api.text import load as load
 from bove.bags.store import write_bags as write_bags
 from bove.errors import BoveError as BoveError
 from bove.errors import BoveWarning as BoveWarning

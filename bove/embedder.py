@@ -130,6 +130,12 @@ class Embedder:
         limit = how.get("max_tokens", config["parser"]["max_tokens"])
         return cls(vocabulary, model, settings, opened, lambda: _load_parser(run, files, limit, shown))
 
+    def made_by(self, system: str) -> tuple[int, str]:
+        """Dimensions of a system's vectors, and the hash of what makes them, as a file of bags records it."""
+        if system == WORD_VECTORS and self.vectors is not None:
+            return self.vectors.dimensions, self.vectors.source_sha256
+        return self.model.rank, self.model.hash
+
     def parse(self, texts: Sequence[str], each: Callable[[], object] = lambda: None) -> list[Sentence]:
         """One tree per text, named 1, 2, …; `each` is called after each of them.
 
@@ -164,6 +170,20 @@ class Embedder:
                 names[token] = "vector"
         return [tuple(names[start:stop]) for start, stop in pairwise(corpus.token_offsets.tolist())]
 
+    def places(
+        self, sentences: Sequence[Sentence], system: str, punctuation: bool | None = None
+    ) -> list[np.ndarray]:
+        """The tokens [n] int64 of each sentence, from 0, that its bag has vectors of; see `bags`."""
+        if system not in self.systems:
+            raise BoveError(f"no bags of {system} can be made; there are: {', '.join(self.systems)}")
+        punctuation = self.settings.punctuation if punctuation is None else punctuation
+        lookup = WordLookup(self.vocabulary, self.vectors) if system == WORD_VECTORS else None
+        return [
+            np.array([p for p in places if punctuation or not is_punctuation(forms[p])], np.int64)
+            for forms in (sentence.forms for sentence in sentences)
+            for places in [lookup.places(forms) if lookup else range(len(forms))]
+        ]
+
     def bags(self, sentences: Sequence[Sentence], system: str, punctuation: bool | None = None) -> list[Bag]:
         """One bag per sentence.
 
@@ -174,16 +194,9 @@ class Embedder:
         Raises:
             BoveError: vectors of other dimensions than the model's, or inference that diverges.
         """
-        if system not in self.systems:
-            raise BoveError(f"no bags of {system} can be made; there are: {', '.join(self.systems)}")
-        punctuation = self.settings.punctuation if punctuation is None else punctuation
-
-        def kept(forms, places):
-            return np.array([p for p in places if punctuation or not is_punctuation(forms[p])], np.int64)
-
+        places = self.places(sentences, system, punctuation)
         if system == WORD_VECTORS:
             lookup = WordLookup(self.vocabulary, self.vectors)
-            places = [kept(s.forms, lookup.places(s.forms)) for s in sentences]
             rows = [[lookup.row(s.forms[p]) for p in own] for s, own in zip(sentences, places, strict=True)]
             found = [self.vectors.rows(own) for own in rows]
             return list(map(Bag, places, found, map(word_evidence, found)))
@@ -192,7 +205,6 @@ class Embedder:
         corpus = self.graphs(sentences)
         first, index = corpus.distinct()
         E, evidence = self._inferences[system].tokens(corpus, "the sentences", graphs=first)
-        places = [kept(s.forms, range(len(s.forms))) for s in sentences]
         starts = corpus.token_offsets[first[index]]
         return [
             Bag(own, E[start + own].astype(np.float32, copy=False), evidence[start + own])

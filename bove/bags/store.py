@@ -4,7 +4,8 @@ The file holds `offsets` [B + 1] and `index` [S] int64, `vectors` [N, r] float32
 sentence ids as UTF-8 bytes joined by a newline. Bag b is vectors[offsets[b] : offsets[b + 1]] and
 sentence s has bag index[s], so sentences that are alike share one. A file without `index` has one
 bag per sentence, in order. `evidence` [N] float64, which may be missing, says how much each vector counts
-in scores by evidence; it is of more bytes than the vectors, since it may be as large as their squares.
+in scores by evidence; it is of more bytes than the vectors, since it may be as large as their squares. A file
+of `bove embed` has the sentences too: their UTF-8 bytes in `texts`, and [S + 1] `text_offsets` into these.
 Files from elsewhere may have vectors of 2, 4 or 8 bytes and need no metadata; `write_bags` writes one from
 arrays.
 """
@@ -114,6 +115,7 @@ class Bags:
         self.system = metadata.get("system", "")
         self.model_hash = metadata.get("model_hash", "")
         self.metadata = metadata
+        self._texts = tensors.get("texts"), tensors.get("text_offsets")
 
     @classmethod
     def open(cls, path: str | Path) -> "Bags":
@@ -133,6 +135,20 @@ class Bags:
     def n_bags(self) -> int:
         """B, the number of distinct bags."""
         return len(self.offsets) - 1
+
+    @cached_property
+    def texts(self) -> list[str] | None:
+        """The S sentences, where the file has them; BoveError where these are damaged."""
+        blob, offsets = self._texts
+        if blob is None or offsets is None:
+            return None
+        try:
+            texts = artefacts.unpack_words(blob, offsets)
+        except UnicodeDecodeError as e:
+            raise BoveError(f"{self.path}: the texts are not UTF-8; make the file again") from e
+        if len(texts) != len(self):
+            raise BoveError(f"{self.path}: has {len(texts)} texts of {len(self)} sentences; make it again")
+        return texts
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -159,6 +175,18 @@ class Bags:
         """[n, r] float32, the vectors of bag b; what is too large for it becomes infinite."""
         with np.errstate(over="ignore"):
             return np.asarray(self.vectors[self.offsets[b] : self.offsets[b + 1]], np.float32)
+
+    def check_model(self, rank: int, model_hash: str, name: str) -> None:
+        """BoveError where `name`, with vectors of this rank and model, does not go with these bags."""
+        if rank != self.rank:
+            raise BoveError(
+                f"{name}: vectors of {rank} dimensions, but {self.path} has {self.rank}; use one model"
+            )
+        if model_hash and self.model_hash and model_hash != self.model_hash:
+            raise BoveError(
+                f"{name}: of model {model_hash[:12]}, but {self.path} is of {self.model_hash[:12]}; use one "
+                f"model"
+            )
 
     def check_finite(self, rows: slice = slice(None)) -> None:
         """BoveError where one of the vectors, or of some rows of them, is not finite in single precision."""
@@ -211,6 +239,7 @@ class BagWriter:
         system, model_hash: what made the bags.
         more: further strings to keep with them.
         evidence: whether the file has it too; then bags are put with theirs.
+        texts: [S] the sentences, to be kept too.
 
     Raises ValueError for arguments that do not fit together and for bags left unfilled, BoveError
     where the file cannot be written.
@@ -227,6 +256,7 @@ class BagWriter:
         model_hash: str,
         more: Mapping[str, str] | None = None,
         evidence: bool = False,
+        texts: Sequence[str] | None = None,
     ):
         lengths, index = np.asarray(lengths, np.int64), np.asarray(index, np.int64)
         if len(ids) != len(index) or len(set(ids)) != len(ids) or not all(ids) or any("\n" in i for i in ids):
@@ -237,6 +267,8 @@ class BagWriter:
         self.offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         self._shape, self._evidence = (int(self.offsets[-1]), int(rank)), evidence
         self._small = {"offsets": self.offsets, "index": index, "ids": artefacts.pack_lines(ids)}
+        if texts is not None:
+            self._small["texts"], self._small["text_offsets"] = artefacts.pack_words(texts)
         self._metadata = {**(more or {}), "system": system, "model_hash": model_hash}
         self._filled = lengths == 0
 

@@ -330,6 +330,11 @@ def check_sentences(embedder: Embedder, sentences: Sequence[Sentence], names: Se
     for sentence, name in zip(sentences, names, strict=True):
         if not sentence.forms:
             raise BoveError(f"{name}: there is no word in it; give a sentence")
+    warn_of_new_names(embedder, sentences)
+
+
+def warn_of_new_names(embedder: Embedder, sentences: Sequence[Sentence]) -> None:
+    """Warn of tags and labels that the treebank lacks."""
     counts = Counts()
     embedder.graphs(sentences, counts)
     for kind, new in (("tags", counts.new_tags), ("relations", counts.new_relations)):

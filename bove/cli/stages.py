@@ -37,6 +37,7 @@ GROUPS = {
         "compress": ("infer", "keep a model's relations as low-rank factors"),
     },
     "bags of vectors": {
+        "embed": ("embed", "make vectors of sentences of your own, with a finished run"),
         "infer": ("infer", "infer bags of vectors for graphs"),
         "gather-bags": ("infer", "put the bags of all shards of inference into one file"),
         "compare-bags": ("infer", "compare two files of bags of the same sentences, token by token"),

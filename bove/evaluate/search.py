@@ -32,6 +32,7 @@ from bove.evaluate.alignment import DECIMALS, unit_rows
 from bove.factor.graphs import ranges
 from bove.files import atomic_folder, atomic_write, sha256
 
+PER_SHOWN, LEAST = 100, 200  # bags that an index gives to choose from: for each one asked for, and at least
 BLOCK = 16384  # rows at a time, so that a mapped array is never in memory whole
 
 
@@ -51,6 +52,19 @@ class Hits:
         numbers, scores = np.concatenate([self.numbers, numbers]), np.concatenate([self.scores, scores])
         order = np.argsort(-scores.round(DECIMALS), kind="stable")[:count]
         return Hits(numbers[order], scores[order])
+
+
+def ranked(hits: Hits, index: np.ndarray, count: int) -> list[tuple[int, float]]:
+    """(sentence, score) of the best sentences, those of one bag in their order.
+
+    Args:
+        hits: the best bags. index: [S] the bag of each sentence. count: how many sentences at most.
+    """
+    order = np.argsort(index, kind="stable")
+    first = np.searchsorted(index, hits.numbers, "left", order)
+    last = np.searchsorted(index, hits.numbers, "right", order)
+    found = zip(hits.scores.tolist(), first.tolist(), last.tolist(), strict=True)
+    return [(s, score) for score, a, b in found for s in order[a:b].tolist()][:count]
 
 
 _NONE = Hits(np.empty(0, np.int64), np.empty(0))
@@ -127,7 +141,7 @@ def blocks(offsets: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
 
 FORMAT, VERSION = "bove-index", "1"
 ENGINE = "qdrant-edge-py"
-MANIFEST, SHARD = "index.json", "engine"
+MANIFEST, SHARD, OWN = "index.json", "engine", "bags.safetensors"
 SIGNS_FROM = 128  # with fewer dimensions, signs alone say too little
 SPARE = 50  # bags that are scored exactly beyond twice as many as are asked for, since the engine rounds
 # what opening an index needs of index.json
@@ -184,16 +198,18 @@ class BagIndex:
         _check(folder, manifest, opened)
         return cls(folder, opened, GraphSettings(manifest["links"], manifest["breadth"]), threads)
 
-    def search(self, query: np.ndarray, count: int, candidates: int) -> Hits:
+    def search(self, query: np.ndarray, count: int, candidates: int | None = None) -> Hits:
         """The best bags of a query [m, r], with exact scores; one that the engine misses is not there.
 
         Args:
             count: how many bags to find, where there are so many.
-            candidates: how many the engine looks at closely; more take longer, and miss less.
+            candidates: how many the engine looks at closely; more take longer, and miss less. By default 100
+                for each that is asked for, and at least 200.
 
         Raises:
             BoveError: the engine fails.
         """
+        candidates = candidates or max(LEAST, PER_SHOWN * count)
         # a query of zeros alone scores 0 with all, an empty bag with all queries: the first are the best
         if np.any(query):
             found = self._candidates(query, 2 * count + SPARE, candidates)
@@ -228,11 +244,16 @@ class BagIndex:
             return np.array([point.id for point in self._shard.query(request)], np.int64)
 
 
-def build(bags: Bags, folder: str | Path, settings: GraphSettings, threads: int = 1) -> None:
+def build(
+    bags: Bags, folder: str | Path, settings: GraphSettings, threads: int = 1, move: bool = False
+) -> None:
     """Make an index of a file of bags, whole or not at all.
 
     An existing index is replaced. The engine is random: the graph differs from one build to the next, and
     with it what a search misses.
+
+    Args:
+        move: whether the file of bags becomes a part of the index, which then needs no other.
 
     Raises:
         BoveError: a value that is not finite, something else is there, or it cannot be written.
@@ -250,12 +271,15 @@ def build(bags: Bags, folder: str | Path, settings: GraphSettings, threads: int 
                 shard.flush()
             finally:
                 shard.close()
+        kept = made / OWN if move else bags.path
+        if move:
+            bags.path.replace(kept)
         manifest = {
             "format": FORMAT,
             "version": VERSION,
-            "bags": Path(os.path.relpath(bags.path, path)).as_posix(),
-            "bags_sha256": sha256(bags.path),
-            **_stamp(bags.path),
+            "bags": OWN if move else Path(os.path.relpath(bags.path, path)).as_posix(),
+            "bags_sha256": sha256(kept),
+            **_stamp(kept),
             "model_hash": bags.model_hash,
             "system": bags.system,
             "n_bags": bags.n_bags,

@@ -9,13 +9,16 @@ import sys
 import numpy as np
 import pytest
 from tiny_run import CHASED, TURNED, encode, infer, make_run
+from tiny_texts import TEXTS, parse
 from tiny_treebank import tiny_sentences, write_treebank
 
+from bove.api.text import load
 from bove.bags.store import Bags, BagWriter, write_bags
 from bove.cli.main import main
 from bove.embedder import Embedder
 from bove.evaluate.alignment import entailment_score
 from bove.evaluate.search import SIGNS_FROM, search
+from bove.text.pairs import Pair, write_pairs
 
 # --- all bags
 
@@ -66,9 +69,9 @@ def test_the_best_sentences_of_each_query_are_listed(folder):
         want = {name: entailment_score(bags[name], queries[query]) for name in bags.ids}
         scores = [float(row["score"]) for row in own]
         np.testing.assert_allclose(scores, sorted(want.values(), reverse=True)[:4], atol=1e-6)
-        assert all(want[row["sentence"]] == pytest.approx(float(row["score"]), abs=1e-6) for row in own)
+        assert all(want[row["id"]] == pytest.approx(float(row["score"]), abs=1e-6) for row in own)
     home = next(s.id for s in tiny_sentences() if s.forms == CHASED.forms)
-    assert best[0]["sentence"] == home and best[0]["score"] == "1.000000"
+    assert best[0]["id"] == home and best[0]["score"] == "1.000000"
 
 
 def test_trees_and_text_are_embedded_by_the_run(folder, monkeypatch):
@@ -77,7 +80,7 @@ def test_trees_and_text_are_embedded_by_the_run(folder, monkeypatch):
     monkeypatch.setattr(Embedder, "parse", lambda self, texts: [CHASED, TURNED][: len(texts)])
     by_text = found(folder, "x", "y", "--run", folder)
     assert {row["query"] for row in by_text} == {"x", "y"}
-    assert [row["sentence"] for row in by_text] == [row["sentence"] for row in by_file]
+    assert [row["id"] for row in by_text] == [row["id"] for row in by_file]
 
 
 def test_sentences_that_are_alike_are_all_listed(tmp_path):
@@ -85,7 +88,7 @@ def test_sentences_that_are_alike_are_all_listed(tmp_path):
         writer.put(0, np.array([[1, 0]]))
         writer.put(1, np.array([[0, 1]]))
     best = found(tmp_path, "--query-bags", tmp_path / "b", "--top", 2)
-    assert [row["sentence"] for row in best if row["query"] == "a"] == ["a", "c"]
+    assert [row["id"] for row in best if row["query"] == "a"] == ["a", "c"]
 
 
 @pytest.mark.parametrize("bad", ["--bags", "--query-bags"])
@@ -153,10 +156,10 @@ def test_with_as_many_candidates_as_bags_the_answer_is_that_of_the_search_of_all
 
 def test_with_few_candidates_scores_are_exact_and_most_is_found(index, files, by):
     everything = by("--bags", files[0], "--top", 600)
-    exact = {(row["query"], row["sentence"]): row["score"] for row in everything}
+    exact = {(row["query"], row["id"]): row["score"] for row in everything}
     least = {row["query"]: float(row["score"]) for row in by("--bags", files[0])}
     best = by("--index", index, "--candidates", 200)
-    assert all(exact[row["query"], row["sentence"]] == row["score"] for row in best)
+    assert all(exact[row["query"], row["id"]] == row["score"] for row in best)
     assert np.mean([float(row["score"]) >= least[row["query"]] for row in best]) > 0.9
 
 
@@ -241,7 +244,7 @@ def test_bags_that_are_all_empty_are_an_index_too(files, by, tmp_path):
         ("search --bags {b} --query-bags {q} --top 0", "--top 0: must be at least 1"),
         ("search --bags {b} --query-bags {other}", "of model other, but"),
         ("search --bags {b} --query-bags {long}", "vectors of 3 dimensions, but"),
-        ("search --query-bags {q}", "give the collection with --bags, or its --index"),
+        ("search --query-bags {q}", "give the collection with --bags, as --texts, or"),
         ("search --query-bags {q} --bags {b} --candidates 5", "--candidates is for --index alone"),
         ("search --query-bags {q} --index {b} --candidates 0", "--candidates 0: must be at least 1"),
         ("index --bags {b} --output {i} --links 1", "--links 1: must be at least 2"),
@@ -253,3 +256,41 @@ def test_what_cannot_be_searched_is_one_line(folder, tmp_path, refused, words, s
             writer.put(0, np.ones((1, rank)))
     names = {"b": folder / "b", "q": folder / "qb"} | {n: tmp_path / n for n in ("i", "other", "long")}
     refused(words.format(**names).split(), said)
+
+
+# --- sentences as text
+
+
+def test_a_text_file_is_a_collection_whose_sentences_are_printed(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(Embedder, "parse", parse)
+    (tmp_path / "texts.txt").write_text("\n".join(TEXTS), encoding="utf-8")
+    words = (TEXTS[1], "--run", folder, "--top", 3)
+    found = rows(*words, "--texts", tmp_path / "texts.txt", out=tmp_path / "out.csv")
+    assert found[0]["id"] == "2"
+    assert all(row["sentence"] == TEXTS[int(row["id"]) - 1] for row in found)
+    pytest.importorskip("qdrant_edge", reason="the engine of bove index is not installed")
+    made = ["index", "--texts", tmp_path / "texts.txt", "--run", folder, "--output", tmp_path / "new" / "i"]
+    assert main([*map(str, made)]) == 0
+    (tmp_path / "new" / "i").rename(tmp_path / "moved")  # it needs no other file
+    assert list((tmp_path / "new").iterdir()) == []
+    assert rows(*words, "--index", tmp_path / "moved", out=tmp_path / "out.csv") == found
+    assert [hit.text for hit in load(folder).search(TEXTS[1], tmp_path / "moved", top=3)] == [
+        row["sentence"] for row in found
+    ]
+
+
+def test_bags_of_a_run_are_shown_with_the_sentences_of_its_pairs(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(Embedder, "parse", parse)
+    pairs = [Pair("p", "d", "D", "entailment", "a", TEXTS[0], TEXTS[1], "entailment", True)]
+    for place in ("pairs", "bags/bove"):
+        (folder / place).mkdir(parents=True)
+    with open(folder / "pairs" / "d.jsonl", "w", encoding="utf-8") as stream:
+        write_pairs(stream, pairs)
+    path = folder / "bags" / "bove" / "d.safetensors"
+    with BagWriter(
+        path, ["p.1", "p.2"], [6, 6], [0, 1], 6, "bove", Bags.open(folder / "b").model_hash
+    ) as writer:
+        for b, bag in enumerate(load(folder).encode(TEXTS[:2])):
+            writer.put(b, bag)
+    found = rows(TEXTS[1], "--run", folder, "--bags", path, out=tmp_path / "out.csv")
+    assert [(row["id"], row["sentence"]) for row in found] == [("p.2", TEXTS[1]), ("p.1", TEXTS[0])]

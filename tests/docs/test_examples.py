@@ -14,6 +14,7 @@ from small_demo import RUN
 from sybil import Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
 
+from bove.cli.parse import read_sides
 from bove.config.load import load, merge, resolve
 
 PAGES = sorted(
@@ -128,6 +129,8 @@ def here(results, tmp_path, monkeypatch):
     pairs = [(a, b) for a in range(40) for b in range(40) if a % 2 == b % 2]
     triples = "".join(f"{a}\tlikes\t{b}\n" for a, b in pairs)
     (tmp_path / "triples.tsv").write_text(triples, encoding="utf-8")
+    _, texts = read_sides(results / RUN / "pairs" / "sts.jsonl")
+    (tmp_path / "sentences.txt").write_text("\n".join(texts[:1000]) + "\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

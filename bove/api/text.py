@@ -1,0 +1,250 @@
+"""Sentences of your own through a finished run: `load` it, then bags, scores and search of any texts."""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, overload
+
+import numpy as np
+
+from bove.bags import BOVE
+from bove.bags.store import Bags
+from bove.config.variants import Run
+from bove.embedder import Bag, Embedder
+from bove.errors import BoveError
+from bove.evaluate.alignment import DECIMALS
+from bove.evaluate.search import BagIndex, entailments, ranked, search
+from bove.factor.graphs import offsets_of
+from bove.text.conll import Sentence
+from bove.text.pairs import read_pairs
+
+# Cosines that are in memory at once, 8 bytes each.
+_CELLS = 1 << 24
+
+
+class Hit(NamedTuple):
+    """A sentence that answers a query: `pandas.DataFrame` of a list of them is a table.
+
+    Attributes:
+        rank: from 1. score: how well the sentence entails the query. text: the sentence.
+    """
+
+    rank: int
+    score: float
+    text: str
+
+
+def load(run: str | PathLike[str], variant: str = "") -> "TextModel":
+    """A finished run, ready for sentences of your own. The parser is loaded when it is first needed.
+
+    Args:
+        run: its folder, such as "results/demo".
+        variant: folder of a variant below it, such as "ablations/no-relations".
+
+    Raises:
+        BoveError: no run, one that is not finished, or files that do not fit together.
+    """
+    return TextModel(Embedder.open(Run.open(Path(run), variant)))
+
+
+class TextModel:
+    """A run's parser and model. One text is one bag, also where it holds several sentences or none.
+
+    What was parsed last is kept, so that asking for the tokens, the bags and the scores of the same texts
+    takes one parse.
+
+    Attributes:
+        systems: the systems whose bags it makes.
+    """
+
+    def __init__(self, embedder: Embedder):
+        self._embedder = embedder
+        self.systems = embedder.systems
+        self._trees = lru_cache(4)(self._parsed)
+        self._kept = lru_cache(2)(self._bags)
+
+    @overload
+    def encode(self, texts: Iterable[str], system: str = ..., pool: None = ...) -> list[np.ndarray]: ...
+    @overload
+    def encode(self, texts: Iterable[str], system: str = ..., *, pool: Literal["mean"]) -> np.ndarray: ...
+    def encode(
+        self, texts: Iterable[str], system: str = BOVE, pool: str | None = None
+    ) -> list[np.ndarray] | np.ndarray:
+        """The bags of texts: those that the run's own stages make of the same texts.
+
+        Args:
+            texts: any number of them; one without a word has an empty bag.
+            system: one of `systems`.
+            pool: None, or "mean".
+
+        Returns:
+            A float32 array [n, r] for each text, its rows the vectors of `tokens`; with `pool="mean"` one
+            array [len(texts), r] of their means, 0 for an empty bag.
+
+        Raises:
+            BoveError: something that is not a text, no parser, or no such system.
+        """
+        if pool not in (None, "mean"):
+            raise BoveError(f"pool {pool!r}: unknown; give None or 'mean'")
+        bags = self._bags(_texts(texts), system)
+        return [bag.vectors for bag in bags] if pool is None else pooled(bags, self._rank(system))
+
+    def tokens(self, texts: Iterable[str], system: str = BOVE) -> list[list[str]]:
+        """The tokens that the vectors of `encode` are of; a system may have none for some tokens.
+
+        Raises:
+            BoveError: as `encode` does.
+        """
+        trees = self._trees(_texts(texts))
+        places = self._embedder.places(trees, system)
+        return [[tree.forms[p] for p in own] for tree, own in zip(trees, places, strict=True)]
+
+    @overload
+    def similarity(  # type: ignore[overload-overlap]  # a text is an iterable of texts too
+        self, first: str, second: str, system: str = ...
+    ) -> float: ...
+    @overload
+    def similarity(self, first: Iterable[str], second: Iterable[str], system: str = ...) -> np.ndarray: ...
+    def similarity(
+        self, first: str | Iterable[str], second: str | Iterable[str], system: str = BOVE
+    ) -> float | np.ndarray:
+        """STS of each first text with each second one; see `bove.similarity_score`.
+
+        Args:
+            first, second: two texts, or two lists of them.
+
+        Returns:
+            A float for two texts, or else [len(first), len(second)].
+
+        Raises:
+            BoveError: as `encode` does.
+        """
+        forward, backward = self._directions(first, second, system)
+        total = forward + backward
+        scores = np.divide(2 * forward * backward, total, out=np.zeros_like(total), where=total > 0)
+        return _told(np.minimum(scores.round(DECIMALS), 1) + 0.0, first, second)
+
+    @overload
+    def entailment(  # type: ignore[overload-overlap]  # a text is an iterable of texts too
+        self, first: str, second: str, system: str = ...
+    ) -> float: ...
+    @overload
+    def entailment(self, first: Iterable[str], second: Iterable[str], system: str = ...) -> np.ndarray: ...
+    def entailment(
+        self, first: str | Iterable[str], second: str | Iterable[str], system: str = BOVE
+    ) -> float | np.ndarray:
+        """SNLI of each first text with each second one, how well the first entails the second.
+
+        For arguments, result and errors see `similarity`; for the score `bove.entailment_score`.
+        """
+        return _told(self._directions(first, second, system)[0], first, second)
+
+    def search(
+        self, query: str, texts: Iterable[str] | str | PathLike[str], top: int = 10, system: str = BOVE
+    ) -> list[Hit]:
+        """The texts that answer a query best: those that entail it best, as `bove search` ranks them.
+
+        Args:
+            texts: a list of them; or the path of an index, or of a file of bags, whose system counts.
+            top: how many to find, where there are so many.
+
+        Raises:
+            BoveError: as `encode` does; or a file of another model.
+        """
+        if top < 1:
+            raise BoveError(f"top {top}: must be at least 1")
+        if isinstance(texts, str | PathLike):
+            return self._search_file(query, Path(texts), top)
+        given = _texts(texts)
+        (asked,) = self._bags(_texts([query]), system)
+        (hits,) = search([asked.vectors], *_joined(self._kept(given, system), self._rank(system)), top)
+        order = ranked(hits, np.arange(len(given)), top)
+        return [Hit(rank, score, given[s]) for rank, (s, score) in enumerate(order, 1)]
+
+    def _search_file(self, query: str, path: Path, top: int) -> list[Hit]:
+        index = BagIndex.open(path) if path.is_dir() else None
+        try:
+            bags = index.bags if index else Bags.open(path)
+            system = bags.system or BOVE
+            bags.check_model(*self._embedder.made_by(system), "the run")
+            (asked,) = self._bags(_texts([query]), system)
+            if index:
+                hits = index.search(asked.vectors, top)
+            else:
+                bags.check_finite()
+                (hits,) = search([asked.vectors], bags.vectors, bags.offsets, top)
+            texts = texts_of(bags) or dict(zip(bags.ids, bags.ids, strict=True))
+            order = enumerate(ranked(hits, bags.index, top), 1)
+            return [Hit(rank, score, texts.get(bags.ids[s], bags.ids[s])) for rank, (s, score) in order]
+        finally:
+            if index:
+                index.close()
+
+    def _parsed(self, texts: tuple[str, ...]) -> list[Sentence]:
+        return self._embedder.parse(texts)
+
+    def _bags(self, texts: tuple[str, ...], system: str) -> list[Bag]:
+        return self._embedder.bags(self._trees(texts), system)
+
+    def _directions(self, first: Any, second: Any, system: str) -> tuple[np.ndarray, np.ndarray]:
+        """SNLI of each first text with each second one, and the other way round, both [first, second]."""
+        sides = [_texts([side] if isinstance(side, str) else side) for side in (first, second)]
+        bags = [self._kept(side, system) for side in sides]
+        rank = self._rank(system)
+        return _entailments(bags[0], bags[1], rank), _entailments(bags[1], bags[0], rank).T
+
+    def _rank(self, system: str) -> int:
+        return self._embedder.made_by(system)[0]
+
+
+def _entailments(first: Sequence[Bag], second: Sequence[Bag], rank: int) -> np.ndarray:
+    """[len(first), len(second)] SNLI of each first bag with each second one."""
+    queries = [bag.vectors for bag in second]
+    block = max(1, _CELLS // max(1, sum(map(len, queries))))
+    parts = entailments(queries, *_joined(first, rank), block)
+    return np.concatenate([np.zeros((0, len(second))), *(scores for _, scores in parts)])
+
+
+def _texts(texts: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(texts, str):
+        raise BoveError("a single text is given; give a list of texts")
+    given = tuple(texts)
+    for number, text in enumerate(given, 1):
+        if not isinstance(text, str):
+            raise BoveError(f"text {number} is {text!r}; give texts alone")
+    return tuple(map(str, given))
+
+
+def _told(scores: np.ndarray, first: Any, second: Any) -> Any:
+    """The scores, or the only one of two texts."""
+    return float(scores[0, 0]) if isinstance(first, str) and isinstance(second, str) else scores
+
+
+def _joined(bags: Sequence[Bag], rank: int) -> tuple[np.ndarray, np.ndarray]:
+    """All vectors [N, r] of some bags, and [len(bags) + 1] offsets."""
+    vectors = [np.zeros((0, rank), np.float32), *(bag.vectors for bag in bags)]
+    return np.concatenate(vectors), offsets_of(np.array([len(bag.vectors) for bag in bags], np.int64))
+
+
+def pooled(bags: Sequence[Bag], rank: int) -> np.ndarray:
+    """[len(bags), r] float32, the mean of each bag's vectors; 0 for an empty bag."""
+    means = np.zeros((len(bags), rank), np.float32)
+    for row, bag in zip(means, bags, strict=True):
+        if len(bag.vectors):
+            row[:] = bag.vectors.mean(axis=0, dtype=np.float64)
+    return means
+
+
+def texts_of(bags: Bags) -> dict[str, str]:
+    """Sentence by id: of the file of bags, or of the pairs of the run that the file lies in; else none."""
+    if bags.texts is not None:
+        return dict(zip(bags.ids, bags.texts, strict=True))
+    run = next((path for path in bags.path.absolute().parents if (path / "config.yaml").is_file()), None)
+    if run is None or not (pairs := run / "pairs" / f"{bags.path.stem}.jsonl").is_file():
+        return {}
+    return {
+        f"{pair.id}.{side}": text
+        for pair in read_pairs(pairs)
+        for side, text in enumerate((pair.first, pair.second), 1)
+    }
