@@ -53,6 +53,11 @@ def test_a_changed_setting_reruns_what_depends_on_it(demo):
     assert demo.plan("model={alpha: 3}") == {"train_als": 1, **AFTER_TRAINING}
 
 
+def test_a_changed_weight_of_tokens_scores_the_pairs_again_and_infers_nothing(demo):
+    again = ("score", "tables", "ablations", "pages", "provenance", "figure_results", "figure_scores")
+    assert demo.plan("scoring={weight: length}") == {name: AFTER_TRAINING[name] for name in again}
+
+
 def test_a_changed_file_reruns_what_reads_it(demo, tmp_path):
     copy = demo.copy(tmp_path / "copy")
     with copy.edited(f"results/{RUN}/data/treebank/dev.conll09", r"\A1\t\w+", "1\tZebra"):
