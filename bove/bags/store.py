@@ -209,7 +209,11 @@ class Bags:
         return self.bag(b)
 
     def evidence_of(self, b: int) -> np.ndarray:
-        """[n] the evidence of the vectors of bag b.
+        """[n] the evidence of the vectors of bag b; errors are those of `evidence_at`."""
+        return self.evidence_at(slice(self.offsets[b], self.offsets[b + 1]))
+
+    def evidence_at(self, rows: slice | np.ndarray) -> np.ndarray:
+        """The evidence of some rows of the vectors.
 
         Raises:
             BoveError: the file has none, or it is not finite.
@@ -219,8 +223,8 @@ class Bags:
                 f"{self.path}: has no evidence of its vectors; weight them by length, or make the bags again "
                 f"with `bove infer` or with the evidence that `write_bags` takes"
             )
-        evidence = self.evidence[self.offsets[b] : self.offsets[b + 1]]
-        check_finite(evidence, f"{self.path}: the evidence of bag {b}", "look at what made it")
+        evidence = self.evidence[rows]
+        check_finite(evidence, f"{self.path}: its evidence", "look at what made it")
         return evidence
 
     def __getitem__(self, sentence_id: str) -> np.ndarray:

@@ -16,11 +16,30 @@ import numpy as np
 from bove.api.text import texts_of
 from bove.bags import BOVE
 from bove.bags.store import Bags
-from bove.cli.common import add_run_arguments, check_sentences, open_embedder, open_run, parsed
+from bove.cli.common import (
+    add_run_arguments,
+    add_weights,
+    check_power,
+    check_sentences,
+    open_embedder,
+    open_run,
+    parsed,
+)
 from bove.cli.embed import add_text_arguments, embedded, write_bags
 from bove.embedder import Embedder
 from bove.errors import BoveError
-from bove.evaluate.search import LEAST, PER_SHOWN, BagIndex, GraphSettings, Hits, build, ranked, search
+from bove.evaluate.alignment import EVIDENCE, NONE, token_weights
+from bove.evaluate.search import (
+    LEAST,
+    PER_SHOWN,
+    BagIndex,
+    GraphSettings,
+    Hits,
+    build,
+    counting,
+    ranked,
+    search,
+)
 from bove.files import atomic_write
 from bove.text.conll import read_sentences
 
@@ -38,6 +57,7 @@ def register_search(parser: argparse.ArgumentParser) -> None:
     add("--query-bags", metavar="FILE", help="instead: the queries' bags, which need no run")
     add("--top", type=int, default=10, help="sentences to show for each query (default 10)")
     add("--output", metavar="FILE", help="CSV to write, instead of printing it")
+    add_weights(parser, default=NONE)
     add_run_arguments(parser)
 
 
@@ -59,16 +79,22 @@ def run_search(args: argparse.Namespace) -> None:
             raise BoveError(f"--{name} {value}: must be at least 1")
     if args.candidates and not args.index:
         raise BoveError("--candidates is for --index alone; without one all bags are scored")
+    check_power(args.power)
     embedder = None if args.query_bags and not args.texts else open_embedder(args, open_run(args))
     with _collection(args, embedder) as (collection, index):
-        names, queries = (_from_file if args.query_bags else _embedded)(args, embedder, collection)
+        names, asked = (_from_file if args.query_bags else _embedded)(args, embedder, collection)
+        queries = [vectors for vectors, _ in asked]
+        weights = [token_weights(args.weight, args.power, *query) for query in asked]
         if not index:
             collection.check_finite()
+        counts = counting(collection, args.weight)
         began = time.monotonic()
         if index:
-            found = [index.search(query, args.top, args.candidates) for query in queries]
+            each = zip(queries, weights, strict=True)
+            found = [index.search(query, args.top, args.candidates, own, counts) for query, own in each]
         else:  # sentences that are alike share a bag, so as many bags as sentences will do
-            found = search(queries, collection.vectors, collection.offsets, args.top)
+            of = collection.vectors, collection.offsets
+            found = search(queries, *of, args.top, weights=weights, counts=counts)
         log.info(
             "%d queries in %d different bags of %d sentences: %.3f s", len(queries), collection.n_bags,
             len(collection), time.monotonic() - began,
@@ -123,20 +149,25 @@ def _table(names: list[str], found: list[Hits], collection: Bags, top: int) -> s
     return out.getvalue()
 
 
-def _from_file(args, _, collection: Bags) -> tuple[list[str], list[np.ndarray]]:
+# of each query its name, and its vectors with their evidence
+Asked = tuple[list[str], list[tuple[np.ndarray, np.ndarray | None]]]
+
+
+def _from_file(args, _, collection: Bags) -> Asked:
     given = Bags.open(args.query_bags)
     collection.check_model(given.rank, given.model_hash, args.query_bags)
     given.check_finite()
-    return list(given.ids), [given[name] for name in given.ids]
+    evidence = given.evidence_of if args.weight == EVIDENCE else lambda b: None
+    return list(given.ids), [(given.bag(b), evidence(b)) for b in map(given.bag_of, given.ids)]
 
 
-def _embedded(args, embedder: Embedder, collection: Bags) -> tuple[list[str], list[np.ndarray]]:
+def _embedded(args, embedder: Embedder, collection: Bags) -> Asked:
     system = collection.system or BOVE
     collection.check_model(*embedder.made_by(system), "the model")
     sentences = list(read_sentences(args.conllu)) if args.conllu else parsed(embedder, args.queries)
     names = [sentence.id for sentence in sentences] if args.conllu else args.queries
     check_sentences(embedder, sentences, [f"query {name}" for name in names])
-    return names, [bag.vectors for bag in embedder.bags(sentences, system)]
+    return names, [(bag.vectors, bag.evidence) for bag in embedder.bags(sentences, system)]
 
 
 def register_index(parser: argparse.ArgumentParser) -> None:

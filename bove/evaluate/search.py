@@ -2,7 +2,8 @@
 
     score(bag, query) = mean over the query's vectors of the largest cosine with a vector of the bag
 
-is SNLI(bag, query) of `bove.evaluate.alignment`: how well the bag entails the query (late interaction).
+is SNLI(bag, query) of `bove.evaluate.alignment`: how well the bag entails the query (late interaction). With
+weights of tokens the mean is weighted by those of the query, and vectors of weight 0 count on neither side.
 
 `nearest` and `search` are exact and read the whole array block by block, with one matrix product per block
 for all queries. `BagIndex` reads less: it is a folder with `index.json` and the shard of an engine, Qdrant
@@ -17,7 +18,7 @@ bags that the engine misses make a difference to `search`.
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -28,7 +29,7 @@ import numpy as np
 
 from bove.bags.store import Bags
 from bove.errors import BoveError
-from bove.evaluate.alignment import DECIMALS, unit_rows
+from bove.evaluate.alignment import DECIMALS, EVIDENCE, NONE, side_of, token_weights, unit_rows
 from bove.factor.graphs import ranges
 from bove.files import atomic_folder, atomic_write, sha256
 
@@ -90,8 +91,30 @@ def nearest(
     return best
 
 
+# Which of some rows of a collection's vectors count: [k] bool.
+Counting = Callable[[slice | np.ndarray], np.ndarray]
+
+
+def counting(bags: Bags, weight: str) -> Counting | None:
+    """What says which vectors of a file have a weight; None where all do. For errors see `evidence_at`."""
+    if weight == NONE:
+        return None
+
+    def counts(rows):
+        evidence = bags.evidence_at(rows) if weight == EVIDENCE else None
+        return token_weights(weight, 1, bags.vectors[rows], evidence) > 0
+
+    return counts
+
+
 def search(
-    queries: Sequence[np.ndarray], vectors: np.ndarray, offsets: np.ndarray, count: int, block: int = BLOCK
+    queries: Sequence[np.ndarray],
+    vectors: np.ndarray,
+    offsets: np.ndarray,
+    count: int,
+    block: int = BLOCK,
+    weights: Sequence[np.ndarray | None] | None = None,
+    counts: Counting | None = None,
 ) -> list[Hits]:
     """The best bags of each query; an empty bag, and any bag for an empty query, scores 0.
 
@@ -100,29 +123,42 @@ def search(
         vectors: [N, r], maybe mapped. offsets: [B + 1]; bag b is vectors[offsets[b] : offsets[b + 1]].
         count: how many bags to find, where there are so many.
         block: vectors at a time, unless a bag has more.
+        weights: [m] of each query's vectors; None for equal ones.
+        counts: which of the vectors count; all by default.
     """
     best = [_NONE] * len(queries)
-    for bags, scores in entailments(queries, vectors, offsets, block):
+    for bags, scores in entailments(queries, vectors, offsets, block, weights, counts):
         best = [hits.joined(bags, scores[:, q], count) for q, hits in enumerate(best)]
     return best
 
 
 def entailments(
-    queries: Sequence[np.ndarray], vectors: np.ndarray, offsets: np.ndarray, block: int = BLOCK
+    queries: Sequence[np.ndarray],
+    vectors: np.ndarray,
+    offsets: np.ndarray,
+    block: int = BLOCK,
+    weights: Sequence[np.ndarray | None] | None = None,
+    counts: Counting | None = None,
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield numbers of bags [b] and SNLI(bag, query) [b, m] for every query; the arguments are `search`'s."""
-    sizes = np.array([len(query) for query in queries], np.int64)
-    starts = np.cumsum(sizes) - sizes
-    rows = [unit_rows(query) for query in queries if len(query)]
-    some = np.flatnonzero(sizes)
-    targets = np.concatenate(rows) if rows else np.zeros((0, vectors.shape[1]))
+    sides = list(map(side_of, queries, weights or [None] * len(queries)))
+    sizes = np.array([len(side.units) for side in sides], np.int64)
+    starts, some = np.cumsum(sizes) - sizes, np.flatnonzero(sizes)
+    targets = np.concatenate([side.units for side in sides if len(side.units)] or [vectors[:0]])
+    # what each target counts in its query's sum, and what that is divided by
+    given = [np.ones(len(side.units)) if side.weights is None else side.weights for side in sides]
+    parts = np.concatenate([*given, np.zeros(0)])
+    divisors = np.array([len(side.units) if side.weights is None else 1 for side in sides])
     for first, last in blocks(offsets, block):
         scores = np.zeros((last - first, len(queries)))
-        full = np.diff(offsets[first : last + 1]) > 0
+        rows, own = slice(offsets[first], offsets[last]), offsets[first : last + 1] - offsets[first]
+        alive = np.ones(own[-1], bool) if counts is None else counts(rows)
+        full = np.diff(np.concatenate([[0], np.cumsum(alive)])[own]) > 0
         if full.any() and len(some):
-            cosines = unit_rows(vectors[offsets[first] : offsets[last]]) @ targets.T
-            largest = np.maximum.reduceat(cosines, (offsets[first:last] - offsets[first])[full], axis=0)
-            means = np.add.reduceat(largest, starts[some], axis=1) / sizes[some]
+            cosines = unit_rows(vectors[rows]) @ targets.T
+            cosines[~alive] = -np.inf
+            largest = np.maximum.reduceat(cosines, own[:-1][full], axis=0)
+            means = np.add.reduceat(largest * parts, starts[some], axis=1) / divisors[some]
             scores[np.ix_(full, some)] = np.minimum(means.round(DECIMALS), 1) + 0.0
         yield np.arange(first, last), scores
 
@@ -198,18 +234,29 @@ class BagIndex:
         _check(folder, manifest, opened)
         return cls(folder, opened, GraphSettings(manifest["links"], manifest["breadth"]), threads)
 
-    def search(self, query: np.ndarray, count: int, candidates: int | None = None) -> Hits:
+    def search(
+        self,
+        query: np.ndarray,
+        count: int,
+        candidates: int | None = None,
+        weights: np.ndarray | None = None,
+        counts: Counting | None = None,
+    ) -> Hits:
         """The best bags of a query [m, r], with exact scores; one that the engine misses is not there.
 
         Args:
             count: how many bags to find, where there are so many.
             candidates: how many the engine looks at closely; more take longer, and miss less. By default 100
                 for each that is asked for, and at least 200.
+            weights, counts: as in `search`; the engine, which gives the candidates, knows of the weights of 0
+                alone, in the query.
 
         Raises:
             BoveError: the engine fails.
         """
         candidates = candidates or max(LEAST, PER_SHOWN * count)
+        if weights is not None:
+            query, weights = query[weights > 0], weights[weights > 0]
         # a query of zeros alone scores 0 with all, an empty bag with all queries: the first are the best
         if np.any(query):
             found = self._candidates(query, 2 * count + SPARE, candidates)
@@ -218,7 +265,9 @@ class BagIndex:
         numbers = np.unique(np.concatenate([found, self._empty[:count]]))  # bags that tie go by number
         rows, bag = ranges(self.bags.offsets, numbers)
         offsets = np.searchsorted(bag, np.arange(len(numbers) + 1))
-        (hits,) = search([query], self.bags.vectors[rows], offsets, count)
+        alive = counts and counts(rows)
+        own = None if alive is None else alive.__getitem__
+        (hits,) = search([query], self.bags.vectors[rows], offsets, count, weights=[weights], counts=own)
         return Hits(numbers[hits.numbers], hits.scores)
 
     def close(self) -> None:

@@ -122,7 +122,7 @@ def test_what_cannot_be_weighted_is_one_line(tmp_path, capsys):
         assert line in capsys.readouterr().err
     write(tmp_path, SIMILARITY, evidence=[np.full(len(bag), np.nan) for bag in BAGS])
     assert score(tmp_path, options=["--weight", "evidence"]) == 2
-    assert "bags: the evidence of bag 0 holds a value that is not finite" in capsys.readouterr().err
+    assert "bags: its evidence holds a value that is not finite" in capsys.readouterr().err
 
 
 def test_the_file_carries_gold_and_hashes_and_is_the_same_twice(tmp_path):

@@ -16,7 +16,7 @@ from bove.api.text import load
 from bove.bags.store import Bags, BagWriter, write_bags
 from bove.cli.main import main
 from bove.embedder import Embedder
-from bove.evaluate.alignment import entailment_score
+from bove.evaluate.alignment import entailment_score, token_weights
 from bove.evaluate.search import SIGNS_FROM, search
 from bove.text.pairs import Pair, write_pairs
 
@@ -35,6 +35,26 @@ def test_scores_are_those_of_the_alignment_in_their_order(block, sizes):
     for query, hits in zip(queries, search(queries, vectors, offsets, 5, block), strict=True):
         want = np.array([entailment_score(bag, query) for bag in bags])
         order = np.argsort(-want, kind="stable")[:5]
+        np.testing.assert_array_equal(hits.numbers, order)
+        np.testing.assert_allclose(hits.scores, want[order], atol=1e-11)
+
+
+@pytest.mark.parametrize("block", [1, 10_000])
+def test_weighted_scores_are_those_of_the_alignment_without_the_vectors_of_weight_0(block):
+    rng = np.random.default_rng(3)
+    sizes = [3, 0, 5, 1, 0, 12, 2, 4]
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    vectors = rng.standard_normal((offsets[-1], 4)).astype(np.float32)
+    of_bags = np.where(np.arange(len(vectors)) % 3, 1.0, 0)
+    of_bags[8:9] = 0  # all of a bag
+    queries = [rng.standard_normal((m, 4)).astype(np.float32) for m in (3, 0, 2, 2)]
+    weights = [np.array([3.0, 0, 0.5]), np.zeros(0), np.zeros(2), None]
+    found = search(queries, vectors, offsets, 8, block, weights, lambda rows: of_bags[rows] > 0)
+    for query, own, hits in zip(queries, weights, found, strict=True):
+        own = np.ones(len(query)) if own is None else own
+        bags = [(vectors[a:b], of_bags[a:b]) for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+        want = np.array([entailment_score(bag, query, (w, own)) for bag, w in bags])
+        order = np.argsort(-want, kind="stable")
         np.testing.assert_array_equal(hits.numbers, order)
         np.testing.assert_allclose(hits.scores, want[order], atol=1e-11)
 
@@ -72,6 +92,22 @@ def test_the_best_sentences_of_each_query_are_listed(folder):
         assert all(want[row["id"]] == pytest.approx(float(row["score"]), abs=1e-6) for row in own)
     home = next(s.id for s in tiny_sentences() if s.forms == CHASED.forms)
     assert best[0]["id"] == home and best[0]["score"] == "1.000000"
+
+
+@pytest.mark.parametrize("weight", ["length", "evidence"])
+def test_the_tokens_of_queries_and_sentences_may_be_weighted(folder, weight):
+    how = ["--weight", weight, "--power", 2]
+    best = found(folder, "--query-bags", folder / "qb", "--top", 4, *how)
+    assert found(folder, "--conllu", folder / "q.conllu", "--run", folder, "--top", 4, *how) == best
+    bags, queries = Bags.open(folder / "b"), Bags.open(folder / "qb")
+
+    def side(of, name):
+        b = of.bag_of(name)
+        return of.bag(b), token_weights(weight, 2, of.bag(b), of.evidence_of(b))
+
+    for row in best:
+        (bag, ours), (query, theirs) = side(bags, row["id"]), side(queries, row["query"])
+        assert float(row["score"]) == pytest.approx(entailment_score(bag, query, (ours, theirs)), abs=1e-6)
 
 
 def test_trees_and_text_are_embedded_by_the_run(folder, monkeypatch):
