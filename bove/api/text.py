@@ -39,7 +39,7 @@ def load(run: str | PathLike[str], variant: str = "") -> "TextModel":
     """A finished run, ready for sentences of your own. The parser is loaded when it is first needed.
 
     Args:
-        run: its folder, such as "results/demo".
+        run: its folder, such as "results/demo", or the file that `bove pack` made of it.
         variant: folder of a variant below it, such as "ablations/no-relations".
 
     Raises:

@@ -251,7 +251,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """Add --run, what replaces it, and how sentences are embedded."""
     files = parser.add_argument_group("the run, or its files; a file that is named goes before the run's")
     add = files.add_argument
-    add("--run", metavar="results/NAME", help="a finished run")
+    add("--run", metavar="results/NAME", help="a finished run, or the file that `bove pack` made of one")
     add("--variant", metavar="FOLDER", default="", help="of the run, such as ablations/no-relations")
     add("--model", metavar="FILE", help="model.safetensors")
     add("--vocabulary", metavar="FILE", help="vocabulary.json, the model's")

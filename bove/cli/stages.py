@@ -58,6 +58,7 @@ GROUPS = {
         "provenance": ("report", "record what a run was made from and with, by hashes and versions"),
         "pages": ("report", "turn tables in Markdown into pages of HTML"),
         "explain": ("explain", "show word by word how two sentences are aligned"),
+        "pack": ("pack", "put a finished run into one file, for `bove embed` and others to use anywhere"),
         "neighbours": ("explain", "find the training words nearest to a word in its sentence"),
     },
 }

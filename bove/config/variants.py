@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bove.bags import BOVE, SYSTEMS
-from bove.config import sources
+from bove.config import packed, sources
 from bove.config.load import fill, load, load_schema, merge, resolve
 from bove.errors import BoveError, similar
 
@@ -302,24 +302,28 @@ class Run:
         path: the run's folder.
         variant: which of its variants, the run itself or another.
         homes: which folder holds what a stage made for a variant.
+        archive: the file that the run came out of, if it was packed.
     """
 
     path: Path
     variant: Variant
     homes: Homes
+    archive: Path | None = None
 
     @classmethod
     def open(cls, path: str | Path, variant: str = "") -> "Run":
         """Read the configuration of a run.
 
         Args:
-            path: its folder, such as results/demo.
+            path: its folder, such as results/demo, or a file that `bove pack` made.
             variant: folder of a variant below it, such as ablations/no-relations; "" for the run itself.
 
         Raises:
             BoveError: no such run or variant, or a configuration that cannot be read.
         """
-        path = Path(path)
+        path, archive = Path(path), None
+        if path.is_file():
+            path, archive = packed.unpack(path), path
         file = path / "config.yaml"
         if not file.is_file():
             beside = sorted(str(other.parent) for other in path.parent.glob("*/config.yaml"))
@@ -332,8 +336,8 @@ class Run:
         found = {other.folder.rstrip("/"): other for other in variants(config)}
         if variant.strip("/") not in found:
             names = ", ".join(name for name in found if name) or "none"
-            raise BoveError(f"{path}: has no variant {variant!r}; there are: {names}")
-        return cls(path, found[variant.strip("/")], Homes(list(found.values())))
+            raise BoveError(f"{archive or path}: has no variant {variant!r}; there are: {names}")
+        return cls(path, found[variant.strip("/")], Homes(list(found.values())), archive)
 
     @property
     def config(self) -> dict:
@@ -348,6 +352,8 @@ class Run:
         """
         stage, place = _FILES[name]
         path = self.path / (self.homes.folder(stage, self.variant.folder) + place)
+        if self.archive and not path.is_file():
+            raise BoveError(f"{self.archive}: a packed run has no {name}; give the folder of the run itself")
         if not path.is_file():
             raise BoveError(f"{path}: not there, so the run is not finished; finish it with `{self._make()}`")
         return path
@@ -373,6 +379,10 @@ class Run:
             BoveError: they are not there, because no data set of the run was parsed or for another reason.
         """
         section = self.config["parser"]
+        if found := packed.packed_parser(self.path):
+            return found
+        if self.archive:
+            raise BoveError(f"{self.archive}: was packed without tagger and parser; give trees with --conllu")
         if section["source"] == "load":
             return {name: self._located(section[name]) for name in sources.PARSER_FILES if name in section}
         files = {name: self.path / "parser" / f"{name}.pt" for name in ("tagger", "parser")}

@@ -1,5 +1,8 @@
 """A loaded run: bags, scores and search of texts are those of the stages and of the plain formulas."""
 
+import json
+import zipfile
+
 import numpy as np
 import pytest
 from tiny_run import make_run
@@ -35,6 +38,17 @@ def test_bags_are_those_of_the_workflow_to_the_byte(demo):
     hit = run.search(texts[0], demo.results / "bags" / "bove" / "snli.safetensors", top=1)[0]
     assert hit.text in texts and hit.score == pytest.approx(1)
     assert run.encode(["One dog. Two dogs."])[0].shape == (6, 10)  # one text is one bag
+
+
+def test_a_packed_run_parses_and_embeds_like_its_folder(demo, tmp_path):
+    out = tmp_path / "a packed run.zip"
+    assert main(["pack", str(demo.results), "-o", str(out)]) == 0
+    _, texts = read_sides(demo.results / "pairs" / "sts.jsonl")
+    for own, packed in zip(bove.load(demo.results).encode(texts), bove.load(out).encode(texts), strict=True):
+        np.testing.assert_array_equal(own, packed)
+    with zipfile.ZipFile(out) as opened:
+        assert not [name for name in opened.namelist() if name.endswith((".pt", ".pkl"))]
+        assert {row["dataset"] for row in json.loads(opened.read("card.json"))["scores"]} >= {"sts", "snli"}
 
 
 def test_tokens_stand_beside_vectors_and_means_are_theirs(run):
