@@ -408,7 +408,15 @@ _READERS = {
     "vectors": (WordVectors.open, lambda v: {"words": len(v), "dimensions": v.dimensions}),
     "graphs": (load_graphs, lambda g: {"graphs": g.n_graphs, "tokens": g.n_tokens}),
     "model": (Model.load, lambda m: {"properties": len(m.properties), "relations": len(m.relation_names)}),
-    "bags": (Bags.open, lambda b: {"sentences": len(b), "vectors": len(b.vectors), "dimensions": b.rank}),
+    "bags": (
+        Bags.open,
+        lambda b: {
+            "sentences": len(b),
+            "vectors": len(b.vectors),
+            "dimensions": b.rank,
+            "evidence": "no" if b.evidence is None else "yes",
+        },
+    ),
     "scores": (read_scores, lambda s: {"pairs": len(s.ids), "systems": ", ".join(s.values)}),
 }
 
@@ -427,6 +435,8 @@ def _check_written(check: Check) -> None:
     found = reader(check.path)
     if name == "bags":
         found.check_finite()
+        if found.evidence is not None:
+            found.evidence_at(slice(None))
     check.facts |= count(found)
     if metadata:
         check.facts["metadata"] = {key: text for key, text in sorted(metadata.items()) if len(text) <= 500}

@@ -109,6 +109,18 @@ def test_bags_are_fixed_points_of_the_formulas_and_the_loss_is_equation_3(fitted
     assert fitted.n_iter_ == len(fitted.losses_)
 
 
+def test_evidence_is_what_bags_reconstruct_of_a_node_and_weights_their_scores(fitted):
+    graphs = random_graphs(seed=4)
+    bags, evidence = fitted.transform(graphs), fitted.evidence(graphs)
+    for graph, bag, own in zip(graphs, bags, evidence, strict=True):
+        every = range(len(fitted.properties_))
+        want = reference.evidence(dense(graph, fitted.names_), fitted.properties_, bag, every)
+        np.testing.assert_allclose(own, want, atol=1e-12)
+    weights = [np.maximum(own, 0) for own in evidence[:2]]
+    found = bove.similarity_score(*bags[:2], weights=tuple(weights))
+    assert found == pytest.approx(reference.sts(*bags[:2], tuple(weights)), abs=1e-11)
+
+
 def test_reconstruction_is_what_the_dense_cells_say(fitted):
     graphs = random_graphs(3)
     got, P, R = fitted.score_reconstruction(graphs), fitted.properties_, fitted.relations_
