@@ -11,8 +11,12 @@ it starts), the numbers of equation 3 are, for relative ones rel_E, rel_P, rel_R
 where pull(E) = Σ_k (F_k E R_kᵀ + F_kᵀ E R_k) with F_k = X_k − E R_k Eᵀ is what relations add to the E-step.
 Trained rows are about rel_P times shorter than frozen ones, rel_R is the ridge of the R-step as a multiple
 of its operator's mean diagonal, and rel_alpha is how far relations first move the bags, as a share of their
-size. Without frozen rows their place is taken by all rows. Other lengths or another basis of the vectors, or
-the same graphs twice, give the same bags up to such a factor or change of basis.
+size. Without frozen rows there is nothing to be shorter than; P then has the penalty that E has,
+
+    lambda_P = rel_E · tr(E¹ᵀE¹) / r.
+
+Other lengths or another basis of the vectors, or the same graphs twice, give the same bags up to such a
+factor or change of basis.
 """
 
 from dataclasses import replace
@@ -29,7 +33,7 @@ from bove.factor.settings import ModelSettings
 from bove.factor.steps import gram, r_step, solve_spd
 
 SCALED = ("alpha", "lambda_P", "lambda_R", "lambda_E")
-BATCH_TOKENS, R_TOLERANCE, R_ITERATIONS = 4096, 1e-3, 100
+BATCH_TOKENS, R_TOLERANCE, R_ITERATIONS = 4096, 1e-2, 100
 S = TypeVar("S", bound=ModelSettings)
 
 
@@ -67,9 +71,12 @@ def _absolute(settings, corpus, P, frozen, workers):
     W = corpus.property_matrix(P.dtype)
     E = W.T @ solve_spd(PtP + lambda_E * np.eye(r), P.T, "scale", "lambda_E").T.astype(P.dtype)
     G = peers.sum(gram(E, workers))
-    sums = np.linalg.norm(peers.sum(W @ E), axis=1)
-    size = np.linalg.norm(P[frozen] if frozen.any() else P, axis=1).mean()
-    lambda_P = settings.lambda_P * float((sums if frozen.all() else sums[~frozen]).mean() / size)
+    if frozen.any():
+        sums = np.linalg.norm(peers.sum(W @ E), axis=1)
+        sums = sums if frozen.all() else sums[~frozen]
+        lambda_P = settings.lambda_P * float(sums.mean() / np.linalg.norm(P[frozen], axis=1).mean())
+    else:
+        lambda_P = settings.lambda_E * float(np.trace(G)) / r
     batches = list(make_batches(corpus, BATCH_TOKENS, P.dtype))
     squares = [np.square(E[b.tokens], dtype=np.float64).reshape(b.size, -1).sum(axis=1) for b in batches]
     [fourth] = peers.sum(np.array([sum(float(np.square(one).sum()) for one in squares)]))

@@ -20,7 +20,7 @@ import bove
 from bove.config.load import load_schema
 
 SMALL = {
-    "rank": 5, "alpha": 2.0, "lambda_P": 0.3, "lambda_R": 0.2, "lambda_E": 0.4, "dtype": "float64",
+    "rank": 5, "scale": "absolute", "alpha": 2.0, "lambda_P": 0.3, "lambda_R": 0.2, "lambda_E": 0.4, "dtype": "float64",
     "max_rounds": 15, "energy": 1.0, "infer_tolerance": 1e-10, "iterations": 300, "r_tolerance": 1e-9,
 }  # fmt: skip
 
@@ -179,7 +179,7 @@ def test_a_graph_of_one_node_and_one_of_ten_thousand():
     n = 10_000
     edges = [(f"r{k}", i, j) for k in range(2) for i, j in rng.integers(n, size=(n, 2))]
     large = bove.Graph([[f"p:{i % 50}"] for i in range(n)], edges)
-    model = bove.BoVE(rank=8, alpha=1, lambda_P=1, lambda_E=1, max_rounds=3)
+    model = bove.BoVE(rank=8, scale="absolute", alpha=1, lambda_P=1, lambda_E=1, max_rounds=3)
     (bag,) = model.fit_transform([large])
     assert bag.shape == (n, 8) and np.isfinite(bag).all()
     assert model.score_reconstruction([large]).properties > 0.1
@@ -210,7 +210,7 @@ def test_graphs_without_edges_are_their_properties():
 
 def test_what_leads_to_nothing_is_warned_of_or_refused():
     with pytest.warns(bove.BoveWarning, match=r"explains 0.00% of the .* lower both"):
-        bove.BoVE(rank=3).fit(random_graphs())
+        bove.BoVE(rank=3, scale="absolute", lambda_E=1e4).fit(random_graphs())
     with pytest.raises(bove.BoveError, match="init 'random': only for trainer 'als'"):
         bove.BoVE(**SMALL, trainer="sgd", init="random").fit(random_graphs())
     for graphs in ([], [bove.Graph()]):
@@ -239,8 +239,8 @@ def test_relative_settings_are_recorded_with_what_they_come_to():
     given = {"alpha": 0.1, "lambda_P": 1.0, "lambda_R": 0.1, "lambda_E": 1.0}
     for trainer in ("als", "sgd"):
         model = bove.BoVE(rank=2, trainer=trainer, scale="relative", **given).fit(graphs).model_
-        assert model.hyperparameters["relative"] == given
-        assert model.weight("lambda_E") != 1 and model.hyperparameters["scale"] == "absolute"
+        assert {name: model.hyperparameters[name] for name in given} == given
+        assert model.weight("lambda_E") == model.hyperparameters["absolute"]["lambda_E"] != 1
 
 
 def test_the_names_of_the_package_are_those_of_its_types():
