@@ -71,7 +71,7 @@ def own_stages(homes, variant):
             {"grid": {"lambda_P": [1, 2], "alpha": [3, 4]}, "points": [{"alpha": 5}, {"e_step": "averaged"}]},
             {},
             ["alpha", "lambda_P", "e_step"],
-            [(a, p, "averaged") for a, p in ((3, 1), (3, 2), (4, 1), (4, 2), (5, 1000), (10, 1000))],
+            [(a, p, "averaged") for a, p in ((3, 1), (3, 2), (4, 1), (4, 2), (5, 100), (0.1, 100))],
         ),
         (
             {"points": [{"alpha": 1}, {"max_rounds": 2}, {}]},

@@ -4,14 +4,15 @@ With D = PᵀP + lambda_E I and E¹ = WᵀP D⁻¹, the bags that properties alo
 it starts), the numbers of equation 3 are, for relative ones rel_E, rel_P, rel_R and rel_alpha,
 
     lambda_E = rel_E · tr(PᵀP) / r
-    lambda_P = rel_P · (mean of ‖(W E¹)_c‖ over trained rows c) / (mean length of frozen rows)
+    lambda_P = rel_P · (mean of ‖(W E¹)_c‖ over the trained rows c, by tokens) / (mean length of frozen rows)
     lambda_R = alpha · rel_R · (1/r²) Σ_s ‖E¹_s‖⁴
     alpha such that ‖alpha · pull(E¹) D⁻¹‖ = rel_alpha · ‖E¹‖ after the first R-step,
 
 where pull(E) = Σ_k (F_k E R_kᵀ + F_kᵀ E R_k) with F_k = X_k − E R_k Eᵀ is what relations add to the E-step.
-Trained rows are about rel_P times shorter than frozen ones, rel_R is the ridge of the R-step as a multiple
-of its operator's mean diagonal, and rel_alpha is how far relations first move the bags, as a share of their
-size. Without frozen rows there is nothing to be shorter than; P then has the penalty that E has,
+The trained row of a token is about rel_P times shorter than frozen rows. The mean is by tokens: it is the
+frequent tags that grow beyond all bounds where rel_P is small, and a treebank has many rare words without a
+vector. rel_R is the ridge of the R-step as a multiple of its operator's mean diagonal, and rel_alpha is how far
+relations first move the bags, as a share of their size. Without frozen rows there is nothing to be shorter than; P then has the penalty that E has,
 
     lambda_P = rel_E · tr(E¹ᵀE¹) / r.
 
@@ -73,8 +74,9 @@ def _absolute(settings, corpus, P, frozen, workers):
     G = peers.sum(gram(E, workers))
     if frozen.any():
         sums = np.linalg.norm(peers.sum(W @ E), axis=1)
-        sums = sums if frozen.all() else sums[~frozen]
-        lambda_P = settings.lambda_P * float(sums.mean() / np.linalg.norm(P[frozen], axis=1).mean())
+        tokens = peers.sum(np.diff(W.indptr).astype(np.int64)) * ~frozen
+        size = float(np.linalg.norm(P[frozen], axis=1).mean())
+        lambda_P = settings.lambda_P * float(tokens @ sums) / max(1, int(tokens.sum())) / size
     else:
         lambda_P = settings.lambda_E * float(np.trace(G)) / r
     batches = list(make_batches(corpus, BATCH_TOKENS, P.dtype))

@@ -20,7 +20,8 @@ import bove
 from bove.config.load import load_schema
 
 SMALL = {
-    "rank": 5, "scale": "absolute", "alpha": 2.0, "lambda_P": 0.3, "lambda_R": 0.2, "lambda_E": 0.4, "dtype": "float64",
+    "rank": 5, "scale": "absolute", "alpha": 2.0,
+    "lambda_P": 0.3, "lambda_R": 0.2, "lambda_E": 0.4, "dtype": "float64",
     "max_rounds": 15, "energy": 1.0, "infer_tolerance": 1e-10, "iterations": 300, "r_tolerance": 1e-9,
 }  # fmt: skip
 
