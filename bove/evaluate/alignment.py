@@ -140,6 +140,23 @@ def score_pairs(
     return Alignments(values, empty, opposed)
 
 
+def score_probes(
+    first: Sequence[int], second: Sequence[int], exchanged: Sequence[int], bag: Callable[[int], np.ndarray]
+) -> Alignments:
+    """Margins SNLI(S1, S2) - SNLI(S1, S3) of probes of roles, 0 where both are equal but for rounding.
+
+    Args:
+        first, second, exchanged: [n] bag number of each sentence.
+        bag: as in `score_pairs`.
+    """
+    others = np.stack([second, exchanged], axis=1).ravel()
+    found = score_pairs(np.repeat(first, 2).tolist(), others.tolist(), bag, "entailment")
+    values, empty = found.values.reshape(-1, 2), found.empty.reshape(-1, 2).any(axis=1)
+    # scores equal but for rounding may differ in the last of their decimals
+    margins = np.round(values[:, 0] - values[:, 1], DECIMALS - 1) + 0.0
+    return Alignments(margins, empty, np.zeros(len(empty), bool))
+
+
 def _directions(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
     """SNLI(S1, S2) and SNLI(S2, S1) of bags of unit vectors."""
     if not (len(first) and len(second)):
