@@ -132,7 +132,7 @@ def test_bags_of_other_systems_are_scored_where_there_are_some(checkout, own, tm
     plan = checkout.planned(*own(bags=bags, sources={"web": {"url": "https://x.example/bags"}}))
     assert plan == WHOLE + Counter(["train_als", "fetch_web"])
     commands = "\n".join(plan.commands)
-    scored = dict(re.findall(r"bove score .*/pairs/(\w+)\.jsonl --bags (.*) --output", commands))
+    scored = dict(re.findall(r"bove score .*/pairs/(\w+)\.jsonl --bags (.*) --weight", commands))
     web = "web=results/downloads/web"
     assert scored["sts"].endswith(f"'letters={tmp_path}/my bags' {web}")
     assert scored["snli"].endswith(f"/bags/bove/snli.safetensors {web}")
