@@ -4,15 +4,17 @@ With D = PᵀP + lambda_E I and E¹ = WᵀP D⁻¹, the bags that properties alo
 it starts), the numbers of equation 3 are, for relative ones rel_E, rel_P, rel_R and rel_alpha,
 
     lambda_E = rel_E · tr(PᵀP) / r
-    lambda_P = rel_P · (mean of ‖(W E¹)_c‖ over trained rows c) / (mean length of frozen rows)
+    lambda_P = rel_P · (mean of ‖(W E¹)_c‖ over trained rows c, by tokens) / (mean length of frozen rows)
     lambda_R = alpha · rel_R · (1/r²) Σ_s ‖E¹_s‖⁴
     alpha such that ‖alpha · pull(E¹) D⁻¹‖ = rel_alpha · ‖E¹‖ after the first R-step,
 
 where pull(E) = Σ_k (F_k E R_kᵀ + F_kᵀ E R_k) with F_k = X_k − E R_k Eᵀ is what relations add to the E-step.
-Trained rows are about rel_P times shorter than frozen ones, rel_R is the ridge of the R-step as a multiple
-of its operator's mean diagonal, and rel_alpha is how far relations first move the bags, as a share of their
-size. Without frozen rows their place is taken by all rows. Other lengths or another basis of the vectors, or
-the same graphs twice, give the same bags up to such a factor or change of basis.
+The trained row of a token is about rel_P times shorter than frozen rows. The mean is by tokens, since a
+treebank has many rare words without a vector, while it is the frequent tags that grow beyond all bounds
+where lambda_P is small. rel_R is the ridge of the R-step as a multiple of its operator's mean diagonal, and
+rel_alpha is how far relations first move the bags, as a share of their size. Without frozen rows their place
+is taken by all rows. Other lengths or another basis of the vectors, or the same graphs twice, give the same
+bags up to such a factor or change of basis.
 """
 
 from dataclasses import replace
@@ -68,8 +70,10 @@ def _absolute(settings, corpus, P, frozen, workers):
     E = W.T @ solve_spd(PtP + lambda_E * np.eye(r), P.T, "scale", "lambda_E").T.astype(P.dtype)
     G = peers.sum(gram(E, workers))
     sums = np.linalg.norm(peers.sum(W @ E), axis=1)
+    tokens = peers.sum(np.diff(W.indptr).astype(np.int64))
+    tokens = tokens * ~frozen if tokens[~frozen].any() else tokens
     size = np.linalg.norm(P[frozen] if frozen.any() else P, axis=1).mean()
-    lambda_P = settings.lambda_P * float((sums if frozen.all() else sums[~frozen]).mean() / size)
+    lambda_P = settings.lambda_P * float(tokens @ sums / tokens.sum() / size)
     batches = list(make_batches(corpus, BATCH_TOKENS, P.dtype))
     squares = [np.square(E[b.tokens], dtype=np.float64).reshape(b.size, -1).sum(axis=1) for b in batches]
     [fourth] = peers.sum(np.array([sum(float(np.square(one).sum()) for one in squares)]))

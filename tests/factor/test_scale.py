@@ -47,7 +47,9 @@ def test_the_numbers_are_those_of_the_formulas():
     D = P.T @ P + lambda_E * np.eye(RANK)
     bags = [W.T @ P @ np.linalg.inv(D) for W, _ in dense]
     sums = sum(W @ E for (W, _), E in zip(dense, bags, strict=True))
-    lambda_P = 3 * np.linalg.norm(sums[5:], axis=1).mean() / np.linalg.norm(P[:5], axis=1).mean()
+    tokens = sum(W.sum(axis=1) for W, _ in dense)[5:]
+    mean = np.average(np.linalg.norm(sums[5:], axis=1), weights=tokens)
+    lambda_P = 3 * mean / np.linalg.norm(P[:5], axis=1).mean()
     A = sum(np.kron(E.T @ E, E.T @ E) for E in bags)
     ridge = 0.1 * np.trace(A) / RANK**2
     moved = [np.zeros_like(E) for E in bags]
