@@ -123,7 +123,7 @@ class TextModel:
         forward, backward = self._directions(first, second, system)
         total = forward + backward
         scores = np.divide(2 * forward * backward, total, out=np.zeros_like(total), where=total > 0)
-        return _told(np.minimum(scores.round(DECIMALS), 1) + 0.0, first, second)
+        return _single(np.minimum(scores.round(DECIMALS), 1) + 0.0, first, second)
 
     @overload
     def entailment(  # type: ignore[overload-overlap]  # a text is an iterable of texts too
@@ -138,7 +138,7 @@ class TextModel:
 
         For arguments, result and errors see `similarity`; for the score `bove.entailment_score`.
         """
-        return _told(self._directions(first, second, system)[0], first, second)
+        return _single(self._directions(first, second, system)[0], first, second)
 
     def search(
         self, query: str, texts: Iterable[str] | str | PathLike[str], top: int = 10, system: str = BOVE
@@ -158,7 +158,7 @@ class TextModel:
             return self._search_file(query, Path(texts), top)
         given = _texts(texts)
         (asked,) = self._bags(_texts([query]), system)
-        (hits,) = search([asked.vectors], *_joined(self._kept(given, system), self._rank(system)), top)
+        (hits,) = search([asked.vectors], *joined(self._kept(given, system), self._rank(system)), top)
         order = ranked(hits, np.arange(len(given)), top)
         return [Hit(rank, score, given[s]) for rank, (s, score) in enumerate(order, 1)]
 
@@ -202,7 +202,7 @@ def _entailments(first: Sequence[Bag], second: Sequence[Bag], rank: int) -> np.n
     """[len(first), len(second)] SNLI of each first bag with each second one."""
     queries = [bag.vectors for bag in second]
     block = max(1, _CELLS // max(1, sum(map(len, queries))))
-    parts = entailments(queries, *_joined(first, rank), block)
+    parts = entailments(queries, *joined(first, rank), block)
     return np.concatenate([np.zeros((0, len(second))), *(scores for _, scores in parts)])
 
 
@@ -216,12 +216,12 @@ def _texts(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(map(str, given))
 
 
-def _told(scores: np.ndarray, first: Any, second: Any) -> Any:
+def _single(scores: np.ndarray, first: Any, second: Any) -> Any:
     """The scores, or the only one of two texts."""
     return float(scores[0, 0]) if isinstance(first, str) and isinstance(second, str) else scores
 
 
-def _joined(bags: Sequence[Bag], rank: int) -> tuple[np.ndarray, np.ndarray]:
+def joined(bags: Sequence[Bag], rank: int) -> tuple[np.ndarray, np.ndarray]:
     """All vectors [N, r] of some bags, and [len(bags) + 1] offsets."""
     vectors = [np.zeros((0, rank), np.float32), *(bag.vectors for bag in bags)]
     return np.concatenate(vectors), offsets_of(np.array([len(bag.vectors) for bag in bags], np.int64))

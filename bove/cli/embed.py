@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bove.api.text import pooled
+from bove.api.text import joined, pooled
 from bove.bags import BOVE, SYSTEMS
 from bove.bags.store import BagWriter
 from bove.cli.common import (
@@ -24,7 +24,6 @@ from bove.cli.common import (
 )
 from bove.embedder import Bag, Embedder
 from bove.errors import BoveError
-from bove.factor.graphs import offsets_of
 from bove.files import atomic_path, check_text, csv_records, read_lines, read_object
 from bove.text.conll import Sentence
 
@@ -159,7 +158,7 @@ def write_bags(path, found: Embedded, embedder: Embedder, system: str, means=Non
     made_by, kept = (system, model_hash, more), {"evidence": means is None, "texts": found.texts}
     with BagWriter(path, found.ids, lengths, index, rank, *made_by, **kept) as writer:
         if means is None:
-            writer.put_many(index, _rows(found.bags, rank), _evidence(found.bags))
+            writer.put_many(index, joined(found.bags, rank)[0], _evidence(found.bags))
         else:
             writer.put_many(index, means)
 
@@ -168,8 +167,7 @@ def _write_npz(path, found: Embedded, embedder: Embedder, system: str, means=Non
     """Arrays of NumPy: vectors and texts and, unless they are means, offsets, tokens and evidence."""
     arrays = {"vectors": means, "texts": np.array(found.texts, str)}
     if means is None:
-        arrays["vectors"] = _rows(found.bags, embedder.made_by(system)[0])
-        arrays["offsets"] = offsets_of(np.array([len(bag.vectors) for bag in found.bags]))
+        arrays["vectors"], arrays["offsets"] = joined(found.bags, embedder.made_by(system)[0])
         arrays["evidence"] = _evidence(found.bags)
         arrays["tokens"] = np.array([form for _, _, form in _tokens(found)], str)
     with atomic_path(path) as made, open(made, "wb") as stream:
@@ -183,7 +181,7 @@ def _write_parquet(path, found: Embedded, embedder: Embedder, system: str, means
 
     rank, model_hash = embedder.made_by(system)
     if means is None:
-        vectors, tokens = _rows(found.bags, rank), _tokens(found)
+        vectors, tokens = joined(found.bags, rank)[0], _tokens(found)
         columns = dict(zip(("sentence", "token", "form"), map(list, zip(*tokens, strict=True)), strict=True))
     else:
         vectors, columns = means, {"sentence": range(1, len(means) + 1), "text": found.texts}
@@ -195,11 +193,6 @@ def _write_parquet(path, found: Embedded, embedder: Embedder, system: str, means
     table = pa.table(arrays).replace_schema_metadata({"system": system, "model_hash": model_hash})
     with atomic_path(path) as made:
         parquet.write_table(table, made)
-
-
-def _rows(bags: Sequence[Bag], rank: int) -> np.ndarray:
-    """[N, r] float32, all vectors."""
-    return np.concatenate([np.zeros((0, rank), np.float32), *(bag.vectors for bag in bags)])
 
 
 def _evidence(bags: Sequence[Bag]) -> np.ndarray:

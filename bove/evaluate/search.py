@@ -140,7 +140,7 @@ def entailments(
     weights: Sequence[np.ndarray | None] | None = None,
     counts: Counting | None = None,
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield numbers of bags [b] and SNLI(bag, query) [b, m] for every query; the arguments are `search`'s."""
+    """Yield bag numbers [b] with SNLI(bag, query) [b, m] of each query; for arguments see `search`."""
     sides = list(map(side_of, queries, weights or [None] * len(queries)))
     sizes = np.array([len(side.units) for side in sides], np.int64)
     starts, some = np.cumsum(sizes) - sizes, np.flatnonzero(sizes)
