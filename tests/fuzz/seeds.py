@@ -73,7 +73,7 @@ def _shard_of_parsing(path: Path) -> None:
 
 def _shard_of_bags(path: Path) -> None:
     with ShardWriter(path, LAYOUT, (1, 1), [np.array([0])], 2, "bove", "h", {}) as writer:
-        writer.put_many(np.array([0]), np.ones((2, 2), np.float32))
+        writer.put_many(np.array([0]), np.ones((2, 2), np.float32), np.ones(2))
 
 
 def _estimator(path: Path) -> None:
