@@ -94,6 +94,34 @@ def test_a_mistake_is_named_with_its_key(tmp_path, change, message):
     assert str(error.value).startswith(f"configuration: datasets.sts.{message}")
 
 
+PROBES = "datasets: {r: {label: R, task: roles, %s}}"
+OTHER = "e: {label: E, task: entailment, subsets: {a: {input: a}}}"
+
+
+def test_a_set_of_roles_needs_only_the_sets_that_it_is_made_of(tmp_path):
+    found = read(tmp_path, SMALL, PROBES % "from: [sts], objects: [OBJ]")["r"]
+    assert (found["subjects"], found["objects"], found["min_gold"]) == (["nsubj", "SBJ"], ["OBJ"], 4)
+    assert "subsets" not in found and "columns" not in found
+    assert "subjects" not in read(tmp_path, SMALL)["sts"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("from: null", "r: from is missing; add it"),
+        ("from: [stx]", "r.from: 'stx': no such data set; did you mean sts? allowed: sts; correct"),
+        ("from: [sts, r]", "r.from: 'r': is of task roles itself; allowed: sts; correct"),
+        ("from: [sts], subsets: {a: {input: a}}", "r.subsets: not a key of task roles; leave it out"),
+        ("from: [sts]}, sts: {min_gold: 3", "sts.min_gold: not a key of task similarity; leave it out"),
+        (f"from: [sts]}}, sts: null, {OTHER[:-1]}", "r.from: 'sts': no such data set; allowed: e; correct"),
+    ],
+)
+def test_a_mistake_about_roles_is_named_with_its_key(tmp_path, change, message):
+    with pytest.raises(BoveError) as error:
+        read(tmp_path, SMALL, PROBES % change)
+    assert str(error.value).startswith(f"configuration: datasets.{message}"), error.value
+
+
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "latin-1", "cp1252", "gb18030", "shift_jis", "ascii"])
 def test_encodings_with_ascii_s_line_ends_are_taken(tmp_path, encoding):
     assert read(tmp_path, SMALL, f"{START}encoding: {encoding}}}}}")["sts"]["encoding"] == encoding
@@ -124,5 +152,5 @@ def test_the_manual_s_examples_of_data_sets_are_valid(tmp_path):
     section = manual[manual.index("\n## Data sets\n") : manual.index("\n## Choosing settings\n")]
     examples = re.findall(r"```yaml\n(.*?)```", section, re.S)
     found = read(tmp_path, SMALL, *examples)
-    assert set(found) == {"sts", "mine", "reviews", "answers"}
+    assert set(found) == {"sts", "mine", "reviews", "answers", "who-to-whom"}
     assert found["reviews"]["labels"]["YES"] == "entailment" and found["reviews"]["labels"]["UNSURE"] == "-"

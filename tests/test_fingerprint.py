@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 import threading
+from dataclasses import replace
 from inspect import CO_OPTIMIZED
 from pathlib import Path
 
@@ -153,6 +154,8 @@ STAGES = {
     "pairs": "--dataset d --label D --task similarity --column first=1 --column second=2 --column gold=3 "
     "--separator \t --encoding utf-8 --subset a pairs.txt --output read.jsonl",
     "contamination": "--pairs pairs.jsonl --development d --treebank t.conllu --output contamination",
+    "roles": "--from pairs.jsonl sides.conllu --dataset r --label R --subjects SBJ --objects OBJ "
+    "--min-gold 1 --parses probes.conllu.gz --output probes",
     "score": "--pairs pairs.jsonl --bags bove=made --bags other=made --output scores",
     "tables": "--scores scores --resamples 100 --confidence 0.9 --seed 1 --output tables",
     "figures results": "--results tables/scores.csv --differences tables/differences.csv --confidence 0.9 "
@@ -179,6 +182,7 @@ def folder(tmp_path_factory):
     rng = np.random.default_rng(0)
     bags = {f"{pair.id}.{side}": rng.standard_normal((3, 4)) for pair in pairs for side in (1, 2)}
     write_bags(folder / "made", bags)
+    write_treebank(folder / "sides.conllu", [replace(tiny_sentences()[1], id=name) for name in bags])
     return folder
 
 

@@ -126,11 +126,11 @@ def test_scores(path, rows, system, label):
         np.testing.assert_equal(getattr(again, field.name), getattr(scores, field.name))
 
 
-@given(st.dictionaries(st.sampled_from(["similarity", "entailment"]), st.lists(texts, max_size=3)))
+@given(st.dictionaries(st.sampled_from(["similarity", "entailment", "roles"]), st.lists(texts, max_size=3)))
 def test_notes(path, notes):
     write_notes(path, notes)
     assert read_notes([path, path]) == {
-        task: 2 * notes.get(task, []) for task in ("similarity", "entailment")
+        task: 2 * notes.get(task, []) for task in ("similarity", "entailment", "roles")
     }
 
 

@@ -25,15 +25,18 @@ def names(folder, pattern="*"):
 def test_the_run_has_its_tables_and_its_configuration(demo):
     four = ("csv", "md", "svg", "png")
     assert names(demo.results / "tables") == {
-        *("scores.csv", "differences.csv", "sts.md", "sts.tex", "snli.md", "snli.tex"),
+        *("scores.csv", "differences.csv"),
+        *(f"{name}.{ending}" for name in ("sts", "snli", "roles") for ending in ("md", "tex")),
         *("contamination.csv", "contamination.md", "run.json"),
         *(f"ablations.{ending}" for ending in four),
     }
     assert names(demo.results / "training") == {f"training.{ending}" for ending in four}
     assert names(demo.results / "model") == {"model.safetensors", "log.csv", "times.csv"}
     assert names(demo.results / "ablations" / "once") == {"bags", "scores"}
-    figures = ["similarity", "entailment", "similarity-differences", "entailment-differences", "iterations"]
-    figures += ["relations", *(f"{kind}-{data}" for kind in ("scores", "tokens") for data in ("sts", "snli"))]
+    tasks = ("similarity", "entailment", "roles")
+    figures = [f"{task}{kind}" for task in tasks for kind in ("", "-differences")]
+    figures += [f"{kind}-{data}" for kind in ("scores", "tokens") for data in ("sts", "snli")]
+    figures += ["iterations", "relations"]
     drawn = {f"{name}.{ending}" for name in figures for ending in ("svg", "png")}
     assert names(demo.results / "figures") == drawn | {"relations.csv"}
     stored = yaml.safe_load((demo.results / "config.yaml").read_text(encoding="utf-8"))

@@ -32,8 +32,8 @@ from bove.files import atomic_write
 from bove.text.conll import Sentence, read_sentences
 from bove.text.graphs import Counts, encode, save_graphs
 from bove.text.pairs import (
+    FILE_TASKS,
     LEFT_OUT,
-    TASKS,
     Pair,
     check_dataset,
     read_dataset,
@@ -254,7 +254,7 @@ def register_pairs(parser: argparse.ArgumentParser) -> None:
     add("--dataset-file", metavar="FILE.json", help="the data set as the workflow describes it, or else:")
     add("--dataset", metavar="NAME", help="the data set's name in the configuration")
     add("--label", metavar="NAME", help="its name in the tables, such as STS-2014")
-    add("--task", choices=TASKS, help="graded similarity, or entailment")
+    add("--task", choices=FILE_TASKS, help="graded similarity, or entailment")
     add("--subset", nargs="+", action="append", metavar=("NAME", "FILE"), help=subset)
     add("--column", action="append", metavar="ROLE=COLUMN", help=column)
     add("--meaning", action="append", default=[], metavar="LABEL=MEANING", help=meaning)

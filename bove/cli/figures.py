@@ -79,6 +79,7 @@ def run_figures(args: argparse.Namespace) -> None:
 UNITS = {
     "similarity": ("Pearson's correlation", "difference in Pearson's correlation", 1),
     "entailment": ("average precision (%)", "difference in average precision (percentage points)", 100),
+    "roles": ("accuracy (%)", "difference in accuracy (percentage points)", 100),
 }
 
 
@@ -152,6 +153,7 @@ def run_figures_scores(args: argparse.Namespace) -> None:
 # --- bove figures tokens
 
 SCORES = {"similarity": ("STS", similarity_score), "entailment": ("SNLI", entailment_score)}
+SCORES["roles"] = SCORES["entailment"]  # of the first sentence and the second
 
 
 def run_figures_tokens(args: argparse.Namespace) -> None:
@@ -193,7 +195,7 @@ def _chosen(args, pairs: Sequence[Pair]) -> list[Pair]:
     found: dict[str, Pair] = {}
     for pair in pairs:
         if pair.scored and pair.first != pair.second:
-            found.setdefault(pair.subset if pair.task == "similarity" else str(pair.gold), pair)
+            found.setdefault(str(pair.gold) if pair.task == "entailment" else pair.subset, pair)
     order = in_order(found) if pairs[0].task == "entailment" else list(found)
     return [found[key] for key in order[:DEFAULT_PAIRS]]
 

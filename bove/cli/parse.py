@@ -28,8 +28,9 @@ from bove.errors import BoveError
 from bove.files import atomic_write, gzip_text, read_lines, sha256, write_json
 from bove.text import parser as parsing
 from bove.text.conll import Sentence, read_sentences, write_conllu
-from bove.text.pairs import match_parses, read_pairs
+from bove.text.pairs import match_parses, read_pairs, write_pairs
 from bove.text.parser import Parser
+from bove.text.roles import probes
 from bove.text.vocabulary import Vocabulary
 
 log = logging.getLogger("bove")
@@ -283,8 +284,8 @@ def run_parse(args: argparse.Namespace) -> None:
 def read_sides(path) -> tuple[list[str], list[str]]:
     """Ids and texts of both sides of the scored pairs."""
     pairs = [pair for pair in read_pairs(path) if pair.scored]
-    ids = [f"{pair.id}.{side}" for pair in pairs for side in (1, 2)]
-    return ids, [text for pair in pairs for text in (pair.first, pair.second)]
+    sides = [side for pair in pairs for side in pair.sentences.items()]
+    return [name for name, _ in sides], [text for _, text in sides]
 
 
 def _check_parser(args) -> None:
@@ -362,7 +363,7 @@ def write_trees(path, ids, texts, trees, comments) -> None:
         for text, tree in zip(texts, trees, strict=True):
             write_conllu(stream, tree, _plain(text), comments)
             comments = ()
-    log.info("%d trees for %d scored pairs: %s", len(ids), len(ids) // 2, path)
+    log.info("%d trees for %d scored pairs: %s", len(ids), sum(name.endswith(".1") for name in ids), path)
 
 
 def register_gather_parses(parser: argparse.ArgumentParser) -> None:
@@ -377,3 +378,50 @@ def run_gather_parses(args: argparse.Namespace) -> None:
     ids, texts = read_sides(args.pairs)
     provenance, trees = gather(args.shards, ids, texts)
     write_trees(args.output, ids, texts, trees, provenance)
+
+
+def register_roles(parser: argparse.ArgumentParser) -> None:
+    add, label = parser.add_argument, "labels of the arcs from a verb to its"
+    source = "a data set's pairs.jsonl and its parses.conllu.gz; once for each data set"
+    least = "least score of a similarity pair whose first sentence counts as entailing the second"
+    add("--from", required=True, nargs=2, action="append", dest="sources", metavar=("PAIRS", "PARSES"),
+        help=source)  # fmt: skip
+    add("--dataset", required=True, metavar="NAME", help="name of the data set to make")
+    add("--label", required=True, metavar="NAME", help="its name in the tables")
+    add("--subjects", required=True, nargs="+", metavar="LABEL", help=f"{label} subject")
+    add("--objects", required=True, nargs="+", metavar="LABEL", help=f"{label} objects")
+    add("--min-gold", type=float, required=True, metavar="X", help=least)
+    add("--parses", required=True, metavar="parses.conllu.gz", help="trees to write, three for each probe")
+    add("--output", required=True, metavar="pairs.jsonl", help="probes to write")
+
+
+def run_roles(args: argparse.Namespace) -> None:
+    """Make probes of the pairs of parsed data sets, one data set after another."""
+    found = []
+    for pairs_path, parses_path in args.sources:
+        pairs, counts = read_pairs(pairs_path), Counter()
+        trees = {tree.id: tree for tree in read_sentences(parses_path)}
+        labels = (args.subjects, args.objects)
+        try:
+            made = list(probes(pairs, trees, (args.dataset, args.label), labels, args.min_gold, counts))
+        except BoveError as e:
+            raise BoveError(f"{parses_path}: {e}") from e
+        if any(probe.id == other.id for probe, _ in made[:1] for other, _ in found):
+            raise BoveError(f"{pairs_path}: its data set is given twice; give each once")
+        log.log(
+            *(logging.INFO if made else logging.WARNING, "%s: %d probes of %d pairs; left out %s"),
+            *(pairs_path, len(made), len(pairs)),
+            ", ".join(f"{number} {reason}" for reason, number in counts.items()) or "none",
+        )
+        found += made
+    if not found:
+        raise BoveError(
+            f"no pair of {', '.join(path for path, _ in args.sources)} makes a probe of roles; name the "
+            f"trees' labels of subjects and objects, or leave this data set out"
+        )
+    sides = [side for probe, _ in found for side in probe.sentences.items()]
+    with atomic_write(args.output) as stream:
+        write_pairs(stream, (probe for probe, _ in found))
+    comments = [f"bove = {__version__}", f"exchanged = {' '.join(args.subjects)}, {' '.join(args.objects)}"]
+    trees = (tree for _, made in found for tree in made)
+    write_trees(args.parses, [name for name, _ in sides], [text for _, text in sides], trees, comments)

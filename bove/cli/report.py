@@ -162,7 +162,7 @@ def _read_set(pairs_path: str, parses_path: str) -> tuple[Sequence[Pair], dict[s
     """The pairs of a data set, and the tokens of each sentence by its id."""
     pairs = read_pairs(pairs_path)
     tokens = {sentence.id: len(sentence.forms) for sentence in read_sentences(parses_path)}
-    for name in (f"{pair.id}.{side}" for pair in pairs if pair.scored for side in (1, 2)):
+    for name in (name for pair in pairs if pair.scored for name in pair.sentences):
         if name not in tokens:
             raise BoveError(
                 f"{parses_path}: has no sentence '{name}', which {pairs_path} has; parse the pairs again"
@@ -207,7 +207,7 @@ def _data_sets(sets: Sequence[tuple[Sequence[Pair], dict[str, int]]]) -> str:
         for subset in dict.fromkeys(pair.subset for pair in all_pairs):
             pairs = [pair for pair in all_pairs if pair.subset == subset]
             scored = [pair for pair in pairs if pair.scored]
-            lengths = [tokens[f"{pair.id}.{side}"] for pair in scored for side in (1, 2)]
+            lengths = [tokens[name] for pair in scored for name in pair.sentences]
             sizes = [f"{np.mean(lengths):.1f}", str(max(lengths))] if lengths else [ABSENT, ABSENT]
             counts = [f"{len(counted):,}" for counted in (pairs, scored, lengths)]
             rows.append([pairs[0].label, subset, pairs[0].task, _gold(scored), *counts, *sizes])
@@ -215,8 +215,8 @@ def _data_sets(sets: Sequence[tuple[Sequence[Pair], dict[str, int]]]) -> str:
     return (
         f"## Data sets\n\n{markdown_table(header, rows, 4)}\n"
         f"Pairs without gold are read, but neither parsed nor scored. Sentences are those of pairs with "
-        f"gold, two each, as they were parsed; {empty:,} of them {'has' if empty == 1 else 'have'} no "
-        f"tokens.\n"
+        f"gold, two each (three for roles), as they were parsed; {empty:,} of them "
+        f"{'has' if empty == 1 else 'have'} no tokens.\n"
     )
 
 

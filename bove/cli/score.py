@@ -16,10 +16,10 @@ import numpy as np
 from bove.bags.store import Bags
 from bove.cli.common import add_weights, check_power, named_values
 from bove.errors import BoveError
-from bove.evaluate.alignment import EVIDENCE, NONE, score_pairs, token_weights
+from bove.evaluate.alignment import EVIDENCE, NONE, score_pairs, score_probes, token_weights
 from bove.evaluate.results import Scores, parted, weighted, write_scores
 from bove.files import sha256
-from bove.text.pairs import Pair, read_pairs
+from bove.text.pairs import ROLES, Pair, read_pairs
 
 log = logging.getLogger("bove")
 
@@ -45,12 +45,14 @@ def run_score(args) -> None:
     values, empty, lengths = {}, {}, np.zeros((len(pairs), 2), np.int64)
     for system, weight in _columns(opened, args.weight):
         name, bags = weighted(system, weight), opened[system]
-        found = score_pairs(
-            *sides[system].T, bags.finite_bag, pairs[0].task, weigher(bags, weight, args.power)
-        )
+        read = bags.finite_bag, weigher(bags, weight, args.power)
+        if pairs[0].task == ROLES:
+            found = score_probes(*sides[system].T, *read)
+        else:
+            found = score_pairs(*sides[system].T, read[0], pairs[0].task, read[1])
         values[name], empty[name] = np.full(len(pairs), np.nan), np.zeros(len(pairs), bool)
         values[name][scored], empty[name][scored] = found.values, found.empty
-        lengths[scored] = np.maximum(lengths[scored], np.diff(bags.offsets)[sides[system]])
+        lengths[scored] = np.maximum(lengths[scored], np.diff(bags.offsets)[sides[system][:, :2]])
         log.info(
             "%s: %d pairs scored, %d with an empty bag (scored 0), %d similarities with a direction that is "
             "not positive",
@@ -123,12 +125,13 @@ def _check_pairs(path: str | Path, pairs: list[Pair]) -> None:
 
 
 def _sides(bags: Bags, pairs: list[Pair]) -> np.ndarray:
-    """[k, 2] bag numbers of both sides of the scored pairs; BoveError for sentences that have none."""
-    wanted = [[f"{pair.id}.1", f"{pair.id}.2"] for pair in pairs if pair.scored]
-    if missing := [name for both in wanted for name in both if name not in bags]:
+    """[k, 2] bag numbers of the scored pairs' sentences ([k, 3] for roles); BoveError where there is none."""
+    wanted = [list(pair.sentences) for pair in pairs if pair.scored]
+    if missing := [name for names in wanted for name in names if name not in bags]:
         others = f" and {len(missing) - 1} others" if len(missing) > 1 else ""
         raise BoveError(
-            f"{bags.path}: has no bag for sentence '{missing[0]}'{others} of {2 * len(wanted)}; give one for "
-            f"each side, PAIR.1 and PAIR.2, of every scored pair"
+            f"{bags.path}: has no bag for sentence '{missing[0]}'{others} of {sum(map(len, wanted))}; "
+            f"give one for each sentence, PAIR.1 and PAIR.2 (and .3 for roles), of every scored pair"
         )
-    return np.array([[bags.bag_of(name) for name in both] for both in wanted], np.int64).reshape(-1, 2)
+    rows = [[bags.bag_of(name) for name in names] for names in wanted]
+    return np.array(rows, np.int64).reshape(-1, len(pairs[0].sentences))

@@ -29,6 +29,7 @@ GROUPS = {
         "evaluate-parser": ("parse", "measure tagger and parser together on a treebank"),
         "parse": ("parse", "parse the sentences of the pairs"),
         "gather-parses": ("parse", "put the trees of all shards of parsing into the pairs' order"),
+        "roles": ("parse", "make probes of roles: pairs whose subject and object are exchanged"),
     },
     "training": {
         "train-als": ("train", "train a model by alternating least squares"),

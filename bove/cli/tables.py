@@ -122,7 +122,7 @@ def register_tables(parser) -> None:
     add(
         "--output",
         required=True,
-        help="folder that gets scores.csv, differences.csv, and sts and snli as .md and .tex",
+        help="folder that gets scores.csv, differences.csv, and sts, snli and roles as .md and .tex",
     )
     common.add_development_argument(parser)
     parser.add_argument(
@@ -136,7 +136,7 @@ def register_tables(parser) -> None:
 
 
 def run_tables(args) -> None:
-    """Write the six files, each whole, and print the Markdown tables."""
+    """Write the files, each whole, and print the Markdown tables."""
     import pandas as pd
 
     bootstrap = _bootstrap(args)

@@ -18,9 +18,12 @@ import yaml
 from bove.errors import BoveError, finite, similar
 from bove.factor.settings import BLOCKS, json_schema, own_fields
 from bove.files import atomic_write, check_encoding, read_lines
-from bove.text.pairs import check_dataset
+from bove.text.pairs import ROLES, check_dataset
 
 SCHEMA = Path(__file__).parent / "config.schema.yaml"
+# Keys of a data set that is read from files, and of one of roles.
+_OF_FILES = ("subsets", "columns", "labels", "header", "parses")
+_OF_ROLES = ("from", "subjects", "objects", "min_gold")
 # Aliases of aliases can stand for more than any machine holds.
 MOST_NODES = 100_000
 # What ends a line for somebody, and what neither a path nor a file of text can hold.
@@ -343,10 +346,25 @@ def _cross_check(config: dict) -> None:
                 )
     check_encoding(config["treebank"]["encoding"], "configuration: treebank.encoding:")
     for name, dataset in config["datasets"].items():
-        check_dataset(f"configuration: datasets.{name}", dataset)
+        _check_keys(f"configuration: datasets.{name}", dataset, config["datasets"])
+        if dataset["task"] != ROLES:
+            check_dataset(f"configuration: datasets.{name}", dataset)
     named = {f"bags.{system}": files for system, files in config["bags"].items()}
     for where, names in {**named, "figures.pairs": config["figures"]["pairs"]}.items():
         for name in names:
             if name not in config["datasets"]:
                 choices = _choices(name, config["datasets"])
                 raise BoveError(f"configuration: {where}.{name}: no such data set; {choices}")
+
+
+def _check_keys(where: str, dataset: dict, known: dict) -> None:
+    """See that a data set has the keys of its task alone, and that probes are made of pairs from files."""
+    for key in _OF_FILES if dataset["task"] == ROLES else _OF_ROLES:
+        if key in dataset:
+            raise BoveError(f"{where}.{key}: not a key of task {dataset['task']}; leave it out")
+    read = [name for name, other in known.items() if other["task"] != ROLES]
+    for name in dataset.get("from", ()):
+        if name not in read:
+            found = "is of task roles itself" if name in known else "no such data set"
+            advice = f"{_choices(name, read)}; correct it, or remove this set with null"
+            raise BoveError(f"{where}.from: {name!r}: {found}; {advice}")

@@ -57,7 +57,7 @@ def references(config: dict) -> Iterator[tuple[str, str]]:
     for name, dataset in config["datasets"].items():
         if "parses" in dataset:
             yield f"datasets.{name}.parses", dataset["parses"]
-        for subset, files in dataset["subsets"].items():
+        for subset, files in dataset.get("subsets", {}).items():
             for key in PAIR_FILES:
                 if key in files:
                     yield f"datasets.{name}.subsets.{subset}.{key}", files[key]

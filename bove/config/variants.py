@@ -388,7 +388,7 @@ class Run:
         files = {name: self.path / "parser" / f"{name}.pt" for name in ("tagger", "parser")}
         missing = [path.name for path in files.values() if not path.is_file()]
         if missing:
-            own = all("parses" in dataset for dataset in self.config["datasets"].values())
+            own = all("parses" in found or "from" in found for found in self.config["datasets"].values())
             why = "all its data sets came with trees" if own else "the run is not finished"
             raise BoveError(
                 f"{self.path}: has no tagger and parser, since {why}; make them with "

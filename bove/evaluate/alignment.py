@@ -201,6 +201,27 @@ def score_pairs(
     return Alignments(values, empty, opposed, weightless)
 
 
+def score_probes(
+    first: Sequence[int],
+    second: Sequence[int],
+    exchanged: Sequence[int],
+    bag: Callable[[int], np.ndarray],
+    weights: Callable[[int, np.ndarray], np.ndarray | None] = lambda b, vectors: None,
+) -> Alignments:
+    """Margins SNLI(S1, S2) - SNLI(S1, S3) of probes of roles, 0 where both are equal but for rounding.
+
+    Args:
+        first, second, exchanged: [n] bag number of each sentence.
+        bag, weights: as in `score_pairs`.
+    """
+    others = np.stack([second, exchanged], axis=1).ravel()
+    found = score_pairs(np.repeat(first, 2), others, bag, "entailment", weights)
+    values, empty = found.values.reshape(-1, 2), found.empty.reshape(-1, 2).any(axis=1)
+    # scores equal but for rounding may differ in the last of their decimals
+    margins = np.round(values[:, 0] - values[:, 1], DECIMALS - 1) + 0.0
+    return Alignments(margins, empty, np.zeros(len(empty), bool), found.weightless)
+
+
 def _directions(first: Side, second: Side) -> tuple[float, float]:
     """SNLI(S1, S2) and SNLI(S2, S1), 0 where a side is empty."""
     if not (len(first.units) and len(second.units)):

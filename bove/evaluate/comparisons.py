@@ -17,6 +17,7 @@ from bove.errors import BoveError
 from bove.evaluate import tables
 from bove.evaluate.metrics import METRICS
 from bove.evaluate.results import (
+    AGGREGATES,
     KEY,
     MEAN,
     MEANS,
@@ -38,7 +39,7 @@ SUMMARIES = {"mean": MEAN, "weighted": WEIGHTED_MEAN, "together": TOGETHER}
 def summarise(results: "DataFrame", summary: str) -> "DataFrame":
     """What counts of each development set: a row for each candidate, a column for each set, NaN if undefined.
 
-    It is the summary of a similarity set, and the mean of an entailment set's subsets. A candidate with an
+    It is the summary of a similarity set, and the mean of another set's subsets. A candidate with an
     undefined subset has no mean if another candidate has a value there: means over other subsets are not
     comparable.
 
@@ -47,10 +48,10 @@ def summarise(results: "DataFrame", summary: str) -> "DataFrame":
         summary: a key of SUMMARIES.
     """
     by = ["variant", "dataset"]
-    entailment = results.task == "entailment"
-    counted = entailment | (results.subset == SUMMARIES[summary])
+    similarity = results.task == "similarity"
+    counted = (results.subset == SUMMARIES[summary]).where(similarity, ~results.subset.isin(AGGREGATES))
     values = results[counted].groupby(by, sort=False).value.agg(lambda column: column.dropna().mean())
-    defined = without_summaries(results[entailment] if summary == "together" else results)
+    defined = without_summaries(results[~similarity] if summary == "together" else results)
     defined = defined.groupby(by, sort=False).value.count()
     fewer = defined[defined < defined.groupby("dataset").transform("max")]
     values[fewer.index] = np.nan
@@ -115,7 +116,8 @@ def candidate_table(values: "DataFrame", metrics: Mapping[str, str], summary: st
     caption = (
         f"All {len(rows)} candidates, best first; the chosen one is bold. Chosen on {', '.join(sets)} alone, "
         f"by the *{SUMMARIES[summary]}* of the correlations for similarity and the mean of the subsets' "
-        f"average precision for entailment{also}. The chosen one's results on them are optimistic."
+        f"average precision for entailment and accuracy for roles{also}. The chosen one's "
+        "results on them are optimistic."
     )
     table = markdown_table([*keys, *sets, *(["mean"] if several else [])], rows, len(keys))
     return f"# Candidates\n\n{table}{below(caption)}"
@@ -124,7 +126,11 @@ def candidate_table(values: "DataFrame", metrics: Mapping[str, str], summary: st
 # Ablations: each variant's results beside those of a base.
 
 ABLATION_COLUMNS = ["variant", *KEY, "n_scored", "metric", "value", "difference"]
-_UNITS = {"pearson": "Pearson's correlation", "average-precision": "average precision (%)"}
+_UNITS = {
+    "pearson": "Pearson's correlation",
+    "average-precision": "average precision (%)",
+    "accuracy": "accuracy (%)",
+}
 _COMPARED = (
     "Each row is a variant of *{base}*, scored by the system *{system}* on the same pairs. In brackets "
     "stands the difference from *{base}*: above 0, the variant is better."
@@ -134,6 +140,8 @@ _SHOWN = {
     "and STS(S1, S2); differences are of correlations.",
     "entailment": "*{columns}*: average precision, in percent, of the ranking of the pairs by SNLI(S1, S2), "
     "with *entailment* as the positive class; differences are in percentage points.",
+    "roles": "*{columns}*: accuracy, in percent, of telling roles apart, where 50% is chance; differences "
+    "are in percentage points.",
 }
 
 
@@ -151,9 +159,10 @@ def compare(results: "DataFrame", base: str) -> "DataFrame":
 
 
 def ablation_titles(compared: "DataFrame", base: str, between: str = ", ") -> dict[tuple, str]:
-    """What is shown, by KEY, with its title: means of similarity, then subsets of entailment."""
+    """What is shown, by KEY, with its title: means of similarity, then subsets of other tasks."""
     own = compared[compared.variant == base].sort_values("task", ascending=False, kind="stable")
-    rows = own[(own.task == "entailment") | (own.subset == MEAN)].itertuples()
+    counted = (own.subset == MEAN).where(own.task == "similarity", ~own.subset.isin(AGGREGATES))
+    rows = own[counted].itertuples()
     shown = {_key(row): (marked(row), f"{row.subset} {tables.count_note(row)}".strip()) for row in rows}
     return {key: between.join(parts) for key, parts in shown.items()}
 
@@ -221,7 +230,7 @@ def panels(compared: "DataFrame", base: str) -> list[Panel]:
             variant: UNDEFINED if np.isnan(row.value) else other if np.isnan(row.difference) else ""
             for variant, row in rows.items()
         }
-        factor = 100.0 if key[0] == "entailment" else 1.0
+        factor = 100.0 if METRICS[key[0]] in tables.PERCENT else 1.0
         values = {variant: factor * row.value for variant, row in rows.items() if not remarks[variant]}
         remarks = {variant: remark for variant, remark in remarks.items() if remark}
         made.append(Panel(title, _UNITS[METRICS[key[0]]], values, remarks))
@@ -234,6 +243,7 @@ SPREAD_COLUMNS = [*KEY, "n_scored", "metric", "seeds", "mean", "standard_deviati
 _MEASURED = {
     "similarity": "Pearson's correlation of the gold scores and STS(S1, S2)",
     "entailment": "Average precision, in percent, of the ranking by SNLI(S1, S2)",
+    "roles": "Accuracy, in percent, of telling roles apart",
 }
 _SEEDS = (
     "The model was trained {n} times, with the seeds {seeds}; all else is shared. {base} is the run's own. "

@@ -1,4 +1,4 @@
-"""Agreement of scores with gold: correlations for similarity, rankings for entailment.
+"""Agreement of scores with gold: correlations for similarity, rankings for entailment, accuracy for roles.
 
 A metric is NaN where it is undefined: for fewer than two pairs, for a constant side of a correlation, and for
 a ranking in which all pairs have the same label.
@@ -15,10 +15,11 @@ import numpy as np
 POSITIVE = "entailment"
 LABEL_ORDER = (POSITIVE, "neutral", "contradiction")  # others follow by name
 # The metric that each task is judged by, and all metrics that its tables have.
-METRICS = {"similarity": "pearson", "entailment": "average-precision"}
+METRICS = {"similarity": "pearson", "entailment": "average-precision", "roles": "accuracy"}
 MEASURES = {
     "similarity": ("pearson", "spearman"),
     "entailment": ("average-precision", "roc-auc", "length-correlation"),
+    "roles": ("accuracy",),
 }
 # Below this share of the variance in all pairs, rounding spoils a resample's variance in the fast formula.
 _LEAST_VARIANCE = 1e-9
@@ -56,6 +57,16 @@ def roc_auc(positive: np.ndarray, scores: np.ndarray) -> float:
     return _ranking(roc_auc_score, positive, scores)
 
 
+def correct(margins: np.ndarray) -> np.ndarray:
+    """[n] how right each of [n] margins is: 1 above 0, 0 below it; a tie counts half."""
+    return (1 + np.sign(margins)) / 2
+
+
+def accuracy(margins: np.ndarray) -> float:
+    """The share of [n] probes of roles that are told apart, whose margin is above 0; a tie counts half."""
+    return float(correct(margins).mean()) if len(margins) > 1 else np.nan
+
+
 def in_order(labels: Iterable[str]) -> list[str]:
     """The distinct labels: from entailment to contradiction, then others by name."""
     found = set(labels)
@@ -71,12 +82,14 @@ def evaluate(metric: str, gold, scores: np.ndarray, lengths: np.ndarray | None =
     """A metric by its name in MEASURES.
 
     Args:
-        gold: [n] numbers for similarity, [n] labels for entailment.
-        scores: [n].
+        gold: [n] numbers for similarity, [n] labels for entailment; not used for roles.
+        scores: [n], of roles margins.
         lengths: [n] tokens of the second sentences, for length-correlation.
     """
     if metric == "length-correlation":
         return pearson(lengths, scores)
+    if metric == "accuracy":
+        return accuracy(scores)
     functions = {"pearson": pearson, "spearman": spearman, "average-precision": average_precision}
     function = functions.get(metric, roc_auc)
     return function(gold if metric in MEASURES["similarity"] else is_positive(gold), scores)

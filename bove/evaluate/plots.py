@@ -304,16 +304,20 @@ def _marker(number: int, sure: bool = True) -> dict:
 # --- bove figures scores: the distribution of each system's scores by gold label or score
 
 MOST_BINS, FEW_BINS = 10, 5  # ranges of gold scores: one wide each, or a few where that were too many
-AXES = {"similarity": ("gold score", "STS(S1, S2)"), "entailment": ("gold label", "SNLI(S1, S2)")}
+AXES = {
+    "similarity": ("gold score", "STS(S1, S2)"),
+    "entailment": ("gold label", "SNLI(S1, S2)"),
+    "roles": ("made of", "SNLI(S1, S2) - SNLI(S1, S3)"),
+}
 
 
 def by_gold(scores: Scores) -> dict[str, dict[str, np.ndarray]]:
-    """Each system's scores by label (entailment) or range of the gold score (similarity), without empty ones.
+    """Each system's scores by range of the gold score, by label, or by subset (roles), without empty ones.
 
     Ranges are one wide, or a few of one width where the scores span more than ten; the last one has its end.
     """
     chosen = np.flatnonzero(scores.scored)
-    gold = [scores.gold[p] for p in chosen]
+    gold = [(scores.subsets if scores.task == "roles" else scores.gold)[p] for p in chosen]
     if scores.task == "similarity":
         names, member = _ranges(np.array(gold, np.float64))
     else:

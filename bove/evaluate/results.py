@@ -44,6 +44,7 @@ _AGAIN = "score the pairs again"
 
 MEAN, WEIGHTED_MEAN, TOGETHER = AGGREGATES = ("mean", "mean weighted by pairs", "all pairs together")
 MEANS = (MEAN, WEIGHTED_MEAN)
+SUMMED_UP = ("similarity", "roles")  # tasks with results over all pairs of a data set
 KEY = ["task", "dataset", "subset"]  # of a row, beside metric and system
 RESULT_COLUMNS = [
     *(*KEY, "system", "n_pairs", "n_scored", "n_empty", "metric", "value", "entered"),
@@ -58,7 +59,7 @@ class Scores:
     Attributes:
         dataset, label, task: of the data set.
         ids, subsets: n names.
-        gold: n texts: a number (similarity), a label (entailment) or None.
+        gold: n texts: a number (similarity), a label (entailment), "second" (roles) or None.
         scored: [n] bool, whether the pair counts.
         values: [n] float64 of each system, NaN where not scored.
         empty: [n] bool of each system, a side has no vectors.
@@ -83,7 +84,7 @@ class Scores:
     power: float = 1.0
 
     def gold_of(self, pairs: np.ndarray) -> np.ndarray:
-        """Gold of numbered scored pairs: [k] float64 for similarity, [k] labels for entailment."""
+        """Gold of numbered scored pairs: [k] float64 for similarity, [k] texts for other tasks."""
         kind = np.float64 if self.task == "similarity" else object
         return np.array([self.gold[p] for p in pairs], kind)
 
@@ -226,7 +227,8 @@ def results_of(scores: Scores, metrics: Iterable[str] = ()) -> "DataFrame":
     """Results of a data set: a row for each subset and system in the file's order, then the summaries.
 
     Similarity has three summaries: the unweighted mean of its subsets, their mean weighted by scored pairs
-    (undefined subsets left out of both), and the metric over all pairs. Subsets of entailment have none.
+    (undefined subsets left out of both), and the metric over all pairs. Roles have the last of these, subsets
+    of entailment have none.
 
     Args:
         metrics: of MEASURES, one after another; by default the one that the task is judged by.
@@ -241,7 +243,7 @@ def results_of(scores: Scores, metrics: Iterable[str] = ()) -> "DataFrame":
         name = scores.dataset
         raise BoveError(f"data set '{name}' has a subset '{clash[0]}', the name of a summary; rename it")
     n_subsets, parts = len(groups), []
-    if scores.task == "similarity":
+    if scores.task in SUMMED_UP:
         groups[TOGETHER] = np.arange(len(scores.ids))
     for metric in tuple(metrics) or (METRICS[scores.task],):
         rows = [_result(scores, metric, g, groups[g], s) for g in groups for s in scores.values]

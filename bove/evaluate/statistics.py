@@ -24,6 +24,7 @@ import numpy as np
 from bove.evaluate import metrics
 from bove.evaluate.results import (
     MEANS,
+    SUMMED_UP,
     TOGETHER,
     WEIGHTED_MEAN,
     Scores,
@@ -159,7 +160,7 @@ def _draws(
 
 
 def resampled(scores: Scores, bootstrap: Bootstrap) -> dict[tuple[str, str, str], np.ndarray]:
-    """Each metric of each subset and system, and for similarity of all pairs together, in R resamples.
+    """Each metric of each subset and system, and of all pairs together where a task has that, in R resamples.
 
     Scored pairs are drawn with replacement within each subset, as many as it has. The draws depend on the
     seed and the subsets' sizes alone.
@@ -171,7 +172,7 @@ def resampled(scores: Scores, bootstrap: Bootstrap) -> dict[tuple[str, str, str]
     pairs, sizes = np.concatenate(strata), [len(stratum) for stratum in strata]
     starts = np.cumsum([0, *sizes])
     slices = dict(zip(scores.by_subset(), map(slice, starts, starts[1:]), strict=True))
-    if scores.task == "similarity":
+    if scores.task in SUMMED_UP:
         slices[TOGETHER] = slice(0, len(pairs))
     measures = [(where, _measure(scores, pairs[where])) for where in slices.values()]
     names = metrics.MEASURES[scores.task]
@@ -205,6 +206,9 @@ def _measure(scores: Scores, pairs: np.ndarray) -> Callable[[np.ndarray], object
     gold, lengths = scores.gold_of(pairs), scores.lengths[pairs, 1].astype(np.float64)
     if len(pairs) < 2:
         return lambda counts: np.nan
+    if scores.task == "roles":
+        right = np.stack([metrics.correct(column) for column in values])
+        return lambda counts: (right @ counts.T / len(pairs))[:, None]
     if scores.task == "entailment":
         rankings = [(column, metrics.Ranking(metrics.is_positive(gold), column)) for column in values]
         return lambda counts: [

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 # What all tables share: Markdown, numbers in print, names of data sets.
 
 UNDEFINED, ABSENT = "undefined", "-"
-_PERCENT = ("average-precision", "roc-auc")
+PERCENT = ("average-precision", "roc-auc", "accuracy")
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], n_text: int) -> str:
@@ -68,10 +68,10 @@ def below(caption: str, notes: Iterable[str] = ()) -> str:
 
 
 def printed(metric: str, value: float) -> str:
-    """A value in print: correlations with 4 decimals, rankings in percent with 2; never -0."""
+    """A value in print: correlations with 4 decimals, rankings and accuracy in percent with 2; never -0."""
     if np.isnan(value):
         return UNDEFINED
-    text = f"{100 * value:.2f}%" if metric in _PERCENT else f"{value:.4f}"
+    text = f"{100 * value:.2f}%" if metric in PERCENT else f"{value:.4f}"
     return text.removeprefix("-") if amount(text) == 0 else text
 
 
@@ -92,7 +92,7 @@ def undefined(metric: str, n_scored: int, subset: str = "") -> str:
         return UNDEFINED
     if n_scored < 2:
         return f"{UNDEFINED} ({'one pair' if n_scored else 'no pair'})"
-    return f"{UNDEFINED} ({'one class' if metric in _PERCENT else 'constant'})"
+    return f"{UNDEFINED} ({'one class' if metric in PERCENT else 'constant'})"
 
 
 def entered_note(row: NamedTuple) -> str:
@@ -317,10 +317,11 @@ def _line(cells: Iterable[str]) -> str:
 # Systems that the others are held against, where they are scored, and what marks a difference from each.
 REFERENCES = (WORD_VECTORS, PROPERTIES_ONLY)
 MARKS = "†‡"
-FILES = {"similarity": "sts", "entailment": "snli"}
+FILES = {"similarity": "sts", "entailment": "snli", "roles": "roles"}
 TITLES = {
     "similarity": "Semantic textual similarity",
     "entailment": "Textual entailment",
+    "roles": "Roles told apart",
     "differences": "Differences between systems",
     "spearman": "Rank correlation",
     "roc-auc": "Area under the ROC curve",
@@ -341,6 +342,11 @@ _CAPTIONS = {
         *entailment* is scored above one of the other classes; 50% is chance.""",
     "length-correlation": """Pearson's correlation between SNLI(S1, S2) and the length of the second
         sentence, in tokens that take part in the alignment. Scores that do not depend on length have 0.""",
+    "accuracy": f"""Accuracy, in percent: how often a system sees that the first sentence entails the second
+        better than the second with the words of subject and object exchanged, SNLI(S1, S2) > SNLI(S1, S3); a
+        tie counts half. A pair of another data set, which names the subset, makes such a probe if its first
+        sentence entails the second and the second has a verb with a nominal subject and object. Systems that
+        see the words alone have 50% by construction. *{TOGETHER}* are those of a data set.""",
     "differences": f"""Differences, in {{unit}}: above 0, *system* is better than *against*. Intervals are
         made as in {FIRST}. *p* is two-sided, from the same resamples, and cannot fall below
         {{least:.2g}}. *adjusted p* allows for testing many differences: it is *p* after Benjamini and
@@ -457,7 +463,7 @@ def _differences_table(task: str, metric: str, results, differences, findings: F
         cells = [Cell(signed(metric, d.difference), interval=_interval(d, d.difference))]
         cells += [Cell(_p(p)) for p in (d.p_value, d.p_adjusted)]
         rows.append(_row(of_row[d.dataset, d.subset], cells, (d.system, d.against)))
-    unit = "percentage points" if metric in _PERCENT else "Pearson's correlation"
+    unit = "percentage points" if metric in PERCENT else "Pearson's correlation"
     least = 2 / (findings.bootstrap.resamples + 1)
     return Table(
         f"{FILES[task]}-differences",

@@ -19,7 +19,9 @@ from bove.errors import BoveError, finite
 from bove.files import Number, check_encoding, check_text, read_lines, read_object
 from bove.text.conll import SENT_ID, Sentence, blocks, first_comment, read_sentences
 
-TASKS, SIDES = ("similarity", "entailment"), ("first", "second")
+# Tasks whose pairs are read from files, and the one whose pairs are made of others' (bove.text.roles).
+FILE_TASKS, ROLES = ("similarity", "entailment"), "roles"
+TASKS, SIDES = (*FILE_TASKS, ROLES), ("first", "second")
 COLUMNS = (*SIDES, "gold", "id")
 POSITIVE, NO_LABEL = "entailment", "-"
 LEFT_OUT = "rows that `where` leaves out"
@@ -149,7 +151,7 @@ def _is_dataset(found: Mapping) -> bool:
     return (
         all(isinstance(text, str) for text in texts)
         and all(isinstance(m, dict) and all(isinstance(v, str) for v in m.values()) for m in maps)
-        and found["task"] in TASKS
+        and found["task"] in FILE_TASKS
         and isinstance(found.get("header"), bool | None)
     )
 
@@ -162,12 +164,13 @@ class Pair:
         id: `<subset>-<id in the file>`, or `<subset>-<line number, 5 digits>` where the file has no ids.
         dataset: name in the configuration.
         label: name in the tables, such as "STS-2014".
-        task: "similarity" or "entailment".
+        task: of TASKS.
         subset: part of the data set, such as "images" or "dev".
         first, second: the sentences; the first is the premise.
         gold: score (similarity), or what the label means (entailment); None where there is no score, "-"
             where there is no label.
         scored: whether the pair counts in a result.
+        exchanged: the second sentence with its roles exchanged (roles alone).
     """
 
     id: str
@@ -179,12 +182,22 @@ class Pair:
     second: str
     gold: float | str | None
     scored: bool
+    exchanged: str | None = None
+
+    @property
+    def sentences(self) -> dict[str, str]:
+        """The texts by their sentence's id: ID.1, ID.2 and, of a probe of roles, ID.3."""
+        texts = [self.first, self.second, *([] if self.exchanged is None else [self.exchanged])]
+        return {f"{self.id}.{number}": text for number, text in enumerate(texts, 1)}
 
 
 def write_pairs(stream: IO[str], pairs: Iterable[Pair]) -> None:
     """Write pairs as JSON, one object per line."""
     for pair in pairs:
-        stream.write(json.dumps(asdict(pair), ensure_ascii=False, allow_nan=False) + "\n")
+        record = asdict(pair)
+        if pair.exchanged is None:
+            del record["exchanged"]
+        stream.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def read_pairs(path: str | Path) -> list[Pair]:
@@ -201,8 +214,9 @@ def read_pairs(path: str | Path) -> list[Pair]:
         except TypeError as e:
             raise BoveError(f"{path}, line {number}: not a sentence pair ({e}); make the file again") from e
         texts = [pair.id, pair.dataset, pair.label, pair.task, pair.subset, pair.first, pair.second]
-        texts += [pair.gold] if pair.task == "entailment" else []
-        sound = pair.task == "entailment" or (pair.task == "similarity" and _is_score(pair.gold))
+        texts += [] if pair.task == "similarity" else [pair.gold]
+        texts += [pair.exchanged] if pair.task == ROLES else []
+        sound = pair.task in TASKS and (pair.task != "similarity" or _is_score(pair.gold))
         if not sound or not isinstance(pair.scored, bool) or not all(isinstance(text, str) for text in texts):
             raise BoveError(f"{path}, line {number}: a value of the wrong kind; make the file again")
         for text in texts:

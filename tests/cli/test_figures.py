@@ -50,7 +50,8 @@ def command(folder, kind, output, more="", bare=""):
     return ["figures", kind, *f"{words} --output {output} {more.format(folder=folder)}".split()]
 
 
-RESULTS_FILES = [f"{task}{kind}" for task in ("similarity", "entailment") for kind in ("", "-differences")]
+TASKS = ("similarity", "entailment", "roles")
+RESULTS_FILES = [f"{task}{kind}" for task in TASKS for kind in ("", "-differences")]
 NAMES = {"results": RESULTS_FILES, "scores": ["scores-sts"], "iterations": ["iterations"],
          "relations": ["relations"], "tokens": ["tokens-sts"]}  # fmt: skip
 

@@ -30,8 +30,10 @@ STS = random_scores(
 SNLI = random_scores(
     "snli", "SNLI", "entailment", ["dev"] * 4, ["neutral", "-", "entailment", "contradiction"]
 )
+ROLES = random_scores("roles", "Roles", "roles", ["snli"] * 3 + ["sts"] * 3, ["second"] * 6)
 STATISTICS = ["--resamples", "100", "--confidence", "0.9", "--seed", "4"]
-FILES = ["differences.csv", "scores.csv", "snli.md", "snli.tex", "sts.md", "sts.tex"]
+FILES = ["differences.csv", *(f"{name}.{end}" for name in ("roles",) for end in ("md", "tex")), "scores.csv"]
+FILES += [f"{name}.{end}" for name in ("snli", "sts") for end in ("md", "tex")]
 
 
 def tables(folder, all_scores, *options):
@@ -68,24 +70,24 @@ def test_files_hold_all_results_and_the_tables_are_printed(tmp_path, capsys):
         ("sts14", "mean weighted by pairs", "words"),
         ("sts14", "all pairs together", "words"),
     ]
-    sts, snli = ((out / name).read_text(encoding="utf-8") for name in ("sts.md", "snli.md"))
+    sts, snli, roles = ((out / f"{name}.md").read_text(encoding="utf-8") for name in ("sts", "snli", "roles"))
     assert "| STS-2014 (development) | images" in sts and "0.7410" in sts
     assert "| SNLI     | dev" in snli and "65.74%" in snli
     captured = capsys.readouterr()
-    assert captured.out == sts + "\n" + snli
+    assert captured.out == "\n".join([sts, snli, roles])
     assert all(f"wrote {out / name}" in captured.err for name in FILES)
 
 
 def test_all_metrics_have_intervals_and_differences(tmp_path):
-    assert tables(tmp_path, [SNLI, STS]) == 0
+    assert tables(tmp_path, [SNLI, STS, ROLES]) == 0
     rows = rows_of(tmp_path / "out" / "scores.csv")
     metrics = {task: {row["metric"] for row in rows if row["task"] == task} for task in MEASURES}
     assert metrics == {task: set(names) for task, names in MEASURES.items()}
-    frames = [evidence(scores, Bootstrap(100, 0.9, 4))[0] for scores in (SNLI, STS)]
+    frames = [evidence(scores, Bootstrap(100, 0.9, 4))[0] for scores in (SNLI, STS, ROLES)]
     found = [row for frame in frames for row in frame.itertuples()]
     assert [(row["low"], row["high"]) for row in rows] == [(repr(r.low), repr(r.high)) for r in found]
     differences = rows_of(tmp_path / "out" / "differences.csv")
-    assert [(d["system"], d["against"]) for d in differences] == [("bove", "words")] * (3 + 2 * 5)
+    assert [(d["system"], d["against"]) for d in differences] == [("bove", "words")] * (3 + 2 * 5 + 3)
     assert all(float(d["p_adjusted"]) >= float(d["p_value"]) for d in differences)
 
 

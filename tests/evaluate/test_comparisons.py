@@ -57,6 +57,16 @@ def test_entailment_counts_the_mean_of_its_subsets_whatever_the_summary():
         assert summary(how, LABELS, "entailment", x=values) == {"x": pytest.approx((1 + 1 / 3) / 2)}
 
 
+def test_roles_count_the_mean_of_their_subsets_and_are_shown_in_percent():
+    margins, gold = (1, -1, 1, 0, 0, 0, 0), ("second",) * 7  # accuracy 2/3 in subset a, 1/2 in b
+    for how in ("mean", "weighted", "together"):
+        assert summary(how, gold, "roles", x=margins) == {"x": pytest.approx(7 / 12)}
+    results = named(variants("roles", "aaabbbb", gold, x=margins, y=(1,) * 7), [])
+    compared = comparisons.compare(results, "x")
+    assert cells(comparisons.ablation_table(compared, "x", "bove"))["y"]["D, a"] == "100.00% (+33.33)"
+    assert [panel.unit for panel in comparisons.panels(compared, "x")] == ["accuracy (%)"] * 2
+
+
 def test_a_mean_over_fewer_subsets_than_another_s_does_not_win():
     for how in ("mean", "weighted"):
         got = summary(how, poor=POOR, lucky=LUCKY)

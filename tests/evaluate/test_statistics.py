@@ -106,6 +106,20 @@ def test_entailment_is_measured_on_the_same_draws():
             np.testing.assert_allclose(found[metric, "dev", name], expected, atol=1e-12)
 
 
+def test_accuracy_counts_ties_half_on_the_same_draws_of_each_subset():
+    margins = np.random.default_rng(1).integers(-2, 4, 30) / 10
+    scores = scores_of("roles", ["a"] * 18 + ["b"] * 12, ["second"] * 30, {"s": margins})
+    first, second = drawn((18, 12), 40, 3)
+    found = resampled(scores, Bootstrap(40, 0.95, 3))
+    both = [np.append(i, 18 + j) for i, j in zip(first, second, strict=True)]
+    for subset, draws in (("a", first), ("b", 18 + second), (TOGETHER, both)):
+        expected = [sum(1 if m > 0 else 0.5 if m == 0 else 0 for m in margins[i]) / len(i) for i in draws]
+        np.testing.assert_allclose(found["accuracy", subset, "s"], expected, atol=1e-12)
+    results = results_of(scores)
+    assert results.subset.tolist() == ["a", "b", TOGETHER]
+    assert results.value[2] == pytest.approx(((margins > 0).sum() + (margins == 0).sum() / 2) / 30)
+
+
 def test_the_interval_is_scipys():
     values = np.random.default_rng(0).normal(size=80)
     found = stats.bootstrap(

@@ -24,15 +24,17 @@ DEMO = Counter(["demo", "train_vectors"])
 LOADED = Counter(["load_vectors"])
 # What there is for each data set.
 EACH = Counter(["pairs", "parse", "encode", "infer", "infer", "look_up_words", "score"])
+# Of a set of roles.
+ROLES = EACH - Counter(["pairs", "parse"]) + Counter(["roles"])
 
 
 def times(count, jobs):
     return Counter({rule: count * number for rule, number in jobs.items()})
 
 
-# Two data sets, and token vectors of one a task.
+# Two tasks of data sets that are read, and token vectors of one set a task.
 OPEN = ALWAYS + PARSER + TRAINED + LOADED + times(3, EACH) + Counter(["figure_tokens"])
-WHOLE = ALWAYS + PARSER + TRAINED + DEMO + times(2, EACH) + Counter(["figure_tokens"])
+WHOLE = ALWAYS + PARSER + TRAINED + DEMO + times(2, EACH) + ROLES + Counter(["figure_tokens"])
 
 
 def fetched(*names):
@@ -49,7 +51,7 @@ def test_the_demo_makes_everything_itself(checkout):
 def test_the_open_configuration_fetches_what_it_needs(checkout):
     sources = fetched("snli", "sts_2014", "sts_2015", "treebank_dev", "treebank_train", "vectors")
     plan = checkout.planned("--configfile", "config/open.yaml")
-    assert plan == OPEN + sources + Counter(["train_als"])
+    assert plan == OPEN + ROLES + sources + Counter(["train_als"])
 
 
 def test_the_paper_s_configuration_trains_by_gradient_descent_and_has_no_default_of_the_demo(checkout):
@@ -69,7 +71,7 @@ def test_with_local_files_nothing_is_fetched(checkout, tmp_path):
     files = {name: write_file(tmp_path / name) for name in ("treebank-train", "treebank-dev", "vectors")}
     files["sts-2014"] = str(tmp_path / "my sts")
     sources = {name: {"file": file} for name, file in files.items()}
-    changes = {"sources": sources, "datasets": {"STS-2015": None, "SNLI": None}}
+    changes = {"sources": sources, "datasets": dict.fromkeys(("STS-2015", "SNLI", "roles"))}
     path = write_file(tmp_path / "my.yaml", yaml.safe_dump(changes))
     plan = checkout.planned("--configfile", "config/open.yaml", path)
     assert plan == ALWAYS + PARSER + TRAINED + LOADED + EACH + Counter(["train_als"])
@@ -95,9 +97,14 @@ def test_an_environment_of_conda_is_found_whatever_the_path(checkout, tmp_path):
 
 def test_own_parses_and_fewer_systems_mean_fewer_jobs(checkout, own, tmp_path):
     words = own(
-        datasets={"sts": {"parses": write_file(tmp_path / "trees")}, "snli": None}, systems=["word-vectors"]
+        datasets={
+            "sts": {"parses": write_file(tmp_path / "trees")},
+            "snli": None,
+            "roles": {"from": ["sts"]},
+        },
+        systems=["word-vectors"],
     )
-    each = ("pairs", "parse", "look_up_words", "score")
+    each = ("pairs", "parse", "look_up_words", "score", "roles", "look_up_words", "score")
     assert checkout.planned(*words) == ALWAYS + DEMO + Counter(each)
 
 
@@ -147,7 +154,7 @@ def test_what_only_a_comparison_reads_is_fetched_and_a_run_s_name_may_have_dots(
             ablations={"v1.1": {"model": {"alpha": 0}}},
         )
     )
-    variants = {"encode": 2, "train_als": 3, "infer": 4, "score": 2, "ablations": 1}
+    variants = {"encode": 3, "train_als": 3, "infer": 6, "score": 3, "ablations": 1}
     assert plan == WHOLE + fetched("other") + LOADED + Counter(variants)
 
 
@@ -196,8 +203,8 @@ def test_shards_of_inference_are_those_of_the_variants_that_ask_for_them(checkou
             },
         )
     )
-    assert (plan["infer"], plan["infer_shard"], plan["gather_bags"]) == (2 + 2, 2 * 2 * 2, 2 * 2)
-    for stage, count in (("infer", 4), ("gather-bags", 2)):
+    assert (plan["infer"], plan["infer_shard"], plan["gather_bags"]) == (3 + 3, 2 * 3 * 2, 2 * 3)
+    for stage, count in (("infer", 6), ("gather-bags", 3)):
         silent = [
             command
             for command in plan.commands
@@ -220,25 +227,26 @@ def test_without_a_number_there_are_shards_for_the_pairs_that_are_there(checkout
     )
     # 8,004 sentences; the demo's own pairs are yet to be made, and parsed at once
     assert (plan["parse"], plan["parse_shard"], plan["gather_parses"]) == (2, 3, 1)
-    assert (plan["infer"], plan["infer_shard"], plan["gather_bags"]) == (2 * 3 + 2, 2, 1)
+    assert (plan["infer"], plan["infer_shard"], plan["gather_bags"]) == (2 * 4 + 3, 2, 1)
     assert not (checkout.folder / "results").exists(), "a dry run wrote something"
 
 
 def test_the_ablations_that_come_along_share_what_they_do_not_change(checkout):
     plan = checkout.planned("--configfile", "config/config.yaml", "config/ablations.yaml")
     # three have another vocabulary, so other graphs; words-from-scratch has other graphs of the data sets
-    variants = {"vocabulary": 3, "encode_treebank": 3, "encode": 2 * 4, "train_als": 1 + 5, "train_sgd": 1}
-    variants |= {"infer": 2 * (10 + 1), "score": 2 * 10, "ablations": 1}
+    variants = {"vocabulary": 3, "encode_treebank": 3, "encode": 3 * 4, "train_als": 1 + 5, "train_sgd": 1}
+    variants |= {"infer": 3 * (10 + 1), "score": 3 * 10, "ablations": 1}
     assert plan == WHOLE + Counter(variants)
 
 
 def test_choosing_trains_every_candidate_and_scores_it_on_the_development_sets_alone(checkout, own):
     """Further seeds then have the settings of the chosen model."""
     select = {"grid": {"alpha": [1, "1e-5"], "lambda_P": [10, 20]}, "points": [{"trainer": "sgd"}]}
-    plan = checkout.planned(*own(select=select, seeds=[2], datasets={"snli": {"development": False}}))
-    # five candidates on one of the two data sets; the run's own model is the best of theirs
+    others = {name: {"development": False} for name in ("snli", "roles")}
+    plan = checkout.planned(*own(select=select, seeds=[2], datasets=others))
+    # five candidates on one of the three data sets; the run's own model is the best of theirs
     variants = {"train_als": 4, "train_sgd": 1, "select": 1, "train_again": 1, "seeds": 1}
-    assert plan == WHOLE + Counter(variants | {"infer": 5 + 2, "score": 5 + 2})
+    assert plan == WHOLE + Counter(variants | {"infer": 5 + 3, "score": 5 + 3})
     [command] = [command for command in plan.commands if command.startswith("bove select")]
     assert "/scores/sts.parquet" in command and "snli" not in command
     assert "--candidate alpha~1e-05/" in command.replace("'", "") and "lambda_P~20/trainer~als" in command
@@ -252,7 +260,7 @@ def test_further_seeds_train_infer_and_score_alone(checkout, own):
             ablations={"plain": {"model": {"alpha": 0}}},
         )
     )
-    variants = {"train_als": 4, "train_sgd": 1, "infer": 2 * 4, "score": 2 * 3, "ablations": 1, "seeds": 1}
+    variants = {"train_als": 4, "train_sgd": 1, "infer": 3 * 4, "score": 3 * 3, "ablations": 1, "seeds": 1}
     assert plan == WHOLE + Counter(variants)
     commands = "\n".join(plan.commands)
     trained = re.findall(r"train-als .* --seed (\d+) .*--output results/demo/(\S*)model/", commands)

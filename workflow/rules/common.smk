@@ -176,6 +176,11 @@ def each_dataset(start, ending):
     return files(start, *(f"{name}{ending}" for name in CONFIG["datasets"]))
 
 
+def each_source(start, name, ending):
+    """A file of each data set that probes of roles are made of."""
+    return files(start, *(f"{source}{ending}" for source in CONFIG["datasets"][name]["from"]))
+
+
 def left_over(*folders):
     """Files of these folders that no rule makes under the present configuration, and so an earlier one made."""
     made = [file for rule in workflow.rules for file in rule.output]
@@ -293,6 +298,9 @@ def label_of(dataset):
     return label if labels.count(label) == 1 else f"{label} ({dataset})"
 
 
+# Data sets that are read from files, and those that are made of these.
+ROLES = [name for name, dataset in CONFIG["datasets"].items() if dataset["task"] == "roles"]
+READ = [name for name in CONFIG["datasets"] if name not in ROLES]
 TREEBANK = flags(CONFIG["treebank"], "columns", "encoding")
 STRICT = "--strict" if CONFIG["treebank"]["strict"] else ""
 DEVELOPMENT = file_flags(

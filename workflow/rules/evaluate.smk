@@ -1,5 +1,9 @@
 # From bags to the result tables.
-TABLES = files("tables/", "scores.csv", "differences.csv", "sts.md", "sts.tex", "snli.md", "snli.tex")
+TABLES = files(
+    "tables/",
+    *("scores.csv", "differences.csv"),
+    *(f"{name}.{ending}" for name in ("sts", "snli", "roles") for ending in ("md", "tex")),
+)
 CONTAMINATION = files("tables/contamination", ".csv", ".md")
 SEEDS = files("tables/seeds", ".csv", ".md") if of_kind("seeds") else []
 # What is said below the result tables.

@@ -1,6 +1,6 @@
 # The data sets' pairs, the tagger and the parser, and the sentences as trees. None of it needs the vocabulary.
 PARSER = CONFIG["parser"]
-PARSED = [name for name, dataset in CONFIG["datasets"].items() if not dataset.get("parses")]
+PARSED = [name for name in READ if not CONFIG["datasets"][name].get("parses")]
 # What is not parsed at once. Own trees are: they are only taken over.
 PARSE_SHARDS = {
     name: shard_count(f"parses/{name}", "conllu.gz", PARSER["shards"], "parsing", name) for name in PARSED
@@ -86,6 +86,8 @@ rule pairs:
     output:
         pairs=f"{RUN}/pairs/{{dataset}}.jsonl",
         dataset=f"{RUN}/pairs/{{dataset}}.json",
+    wildcard_constraints:
+        dataset=one_of(READ),
     resources:
         mem_mb=needs(1000, 5, "files"),
         runtime=needs(10, 0.2, "files"),
@@ -103,7 +105,7 @@ rule parse:
     output:
         parses=f"{RUN}/parses/{{dataset}}.conllu.gz",
     wildcard_constraints:
-        dataset=one_of(name for name in CONFIG["datasets"] if name not in SHARDED),
+        dataset=one_of(name for name in READ if name not in SHARDED),
     resources:
         mem_mb=needs(3000, 50, "pairs"),
         runtime=needs(60, 30, "pairs"),
@@ -154,3 +156,30 @@ if SHARDED:
             inputs=input_flags,
         shell:
             "bove gather-parses {params.inputs} --output {output.parses:q} --log {log:q}"
+
+
+if ROLES:
+
+    rule roles:
+        """Make probes of roles from the pairs and the trees of other data sets."""
+        input:
+            pairs=lambda wildcards: each_source("pairs/", wildcards.dataset, ".jsonl"),
+            parses=lambda wildcards: each_source("parses/", wildcards.dataset, ".conllu.gz"),
+        output:
+            pairs=f"{RUN}/pairs/{{dataset}}.jsonl",
+            parses=f"{RUN}/parses/{{dataset}}.conllu.gz",
+        wildcard_constraints:
+            dataset=one_of(ROLES),
+        resources:
+            mem_mb=needs(1000, 100, "pairs"),
+            runtime=needs(20, 2, "pairs"),
+        params:
+            sources=lambda wildcards, input: " ".join(
+                file_flags({"from": both}) for both in zip(input.pairs, input.parses)
+            ),
+            options=lambda wildcards: flags(
+                CONFIG["datasets"][wildcards.dataset], "label", "subjects", "objects", "min_gold"
+            ),
+        shell:
+            "bove roles --dataset {wildcards.dataset} {params.options} {params.sources}"
+            " --parses {output.parses:q} --output {output.pairs:q} --log {log:q}"

@@ -26,6 +26,7 @@ MARKDOWN = {
     **({"training/training.md": ("training", "L at the end")} if TRAINING else {}),
     "tables/sts.md": ("results", "Similarity: table"),
     "tables/snli.md": ("results", "Entailment: table"),
+    "tables/roles.md": ("results", "Roles: table"),
     **({"tables/seeds.md": ("results", "Several seeds")} if SEEDS else {}),
     **({"tables/ablations.md": ("ablations", "Table")} if ABLATIONS else {}),
 }
@@ -33,10 +34,12 @@ PAGES = {f"{RUN}/report/{Path(path).stem}.html": shown for path, shown in MARKDO
 COMPARED = {
     "similarity": ("results", "Similarity: values and intervals"),
     "entailment": ("results", "Entailment: values and intervals"),
+    "roles": ("results", "Roles: values and intervals", "accuracy"),
     "similarity-differences": ("differences", "Similarity", "differences"),
     "entailment-differences": ("differences", "Entailment", "differences"),
+    "roles-differences": ("differences", "Roles", "differences"),
 }
-FIRST_OF_TASK = {dataset["task"]: name for name, dataset in reversed(CONFIG["datasets"].items())}.values()
+FIRST_OF_TASK = {CONFIG["datasets"][name]["task"]: name for name in reversed(READ)}.values()
 # The data sets of which pairs are drawn, and the systems, without properties-only, whose tokens hardly differ from words.
 DRAWN = [name for name in CONFIG["datasets"] if name in (CONFIG["figures"]["pairs"] or FIRST_OF_TASK)]
 DRAWN_SYSTEMS = [system for system in CONFIG["systems"] if system != "properties-only"] or CONFIG["systems"]

@@ -98,7 +98,8 @@ def shard_files(folder, count, ending):
 
 def shard_count(file, ending, wanted, kind, dataset):
     """In how many shards the file of a data set is made."""
-    pairs = [located(subset["input"]) for subset in CONFIG["datasets"][dataset]["subsets"].values()]
+    subsets = CONFIG["datasets"][dataset].get("subsets", {})  # roles have none; they are few
+    pairs = [located(subset["input"]) for subset in subsets.values()]
     return SHARD_COUNTS.number(file, ending, wanted, SENTENCES[kind], pairs)
 
 
