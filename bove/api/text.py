@@ -13,8 +13,8 @@ from bove.bags.store import Bags
 from bove.config.variants import Run
 from bove.embedder import Bag, Embedder
 from bove.errors import BoveError
-from bove.evaluate.alignment import DECIMALS
-from bove.evaluate.search import BagIndex, entailments, ranked, search
+from bove.evaluate.alignment import DECIMALS, NONE, check_weighting, token_weights
+from bove.evaluate.search import BagIndex, Counting, counting, entailments, ranked, search
 from bove.factor.graphs import offsets_of
 from bove.text.conll import Sentence
 from bove.text.pairs import read_pairs
@@ -102,78 +102,96 @@ class TextModel:
 
     @overload
     def similarity(  # type: ignore[overload-overlap]  # a text is an iterable of texts too
-        self, first: str, second: str, system: str = ...
+        self, first: str, second: str, system: str = ..., *, weight: str = ..., power: float = ...
     ) -> float: ...
     @overload
-    def similarity(self, first: Iterable[str], second: Iterable[str], system: str = ...) -> np.ndarray: ...
     def similarity(
-        self, first: str | Iterable[str], second: str | Iterable[str], system: str = BOVE
-    ) -> float | np.ndarray:
+        self, first: Iterable[str], second: Iterable[str], system: str = ..., *, weight: str = ...,
+        power: float = ...,
+    ) -> np.ndarray: ...  # fmt: skip
+    def similarity(
+        self, first: str | Iterable[str], second: str | Iterable[str], system: str = BOVE, *,
+        weight: str = NONE, power: float = 1.0,
+    ) -> float | np.ndarray:  # fmt: skip
         """STS of each first text with each second one; see `bove.similarity_score`.
 
         Args:
             first, second: two texts, or two lists of them.
+            weight: what each token counts by: "none", all alike; the "length" of its vector; or its
+                "evidence".
+            power: of these weights, above 0.
 
         Returns:
             A float for two texts, or else [len(first), len(second)].
 
         Raises:
-            BoveError: as `encode` does.
+            BoveError: as `encode` does; or no such weight or power.
         """
-        forward, backward = self._directions(first, second, system)
+        forward, backward = self._directions(first, second, system, weight, power)
         total = forward + backward
         scores = np.divide(2 * forward * backward, total, out=np.zeros_like(total), where=total > 0)
         return _single(np.minimum(scores.round(DECIMALS), 1) + 0.0, first, second)
 
     @overload
     def entailment(  # type: ignore[overload-overlap]  # a text is an iterable of texts too
-        self, first: str, second: str, system: str = ...
+        self, first: str, second: str, system: str = ..., *, weight: str = ..., power: float = ...
     ) -> float: ...
     @overload
-    def entailment(self, first: Iterable[str], second: Iterable[str], system: str = ...) -> np.ndarray: ...
     def entailment(
-        self, first: str | Iterable[str], second: str | Iterable[str], system: str = BOVE
-    ) -> float | np.ndarray:
+        self, first: Iterable[str], second: Iterable[str], system: str = ..., *, weight: str = ...,
+        power: float = ...,
+    ) -> np.ndarray: ...  # fmt: skip
+    def entailment(
+        self, first: str | Iterable[str], second: str | Iterable[str], system: str = BOVE, *,
+        weight: str = NONE, power: float = 1.0,
+    ) -> float | np.ndarray:  # fmt: skip
         """SNLI of each first text with each second one, how well the first entails the second.
 
         For arguments, result and errors see `similarity`; for the score `bove.entailment_score`.
         """
-        return _single(self._directions(first, second, system)[0], first, second)
+        return _single(self._directions(first, second, system, weight, power)[0], first, second)
 
     def search(
-        self, query: str, texts: Iterable[str] | str | PathLike[str], top: int = 10, system: str = BOVE
-    ) -> list[Hit]:
+        self, query: str, texts: Iterable[str] | str | PathLike[str], top: int = 10, system: str = BOVE, *,
+        weight: str = NONE, power: float = 1.0,
+    ) -> list[Hit]:  # fmt: skip
         """The texts that answer a query best: those that entail it best, as `bove search` ranks them.
 
         Args:
             texts: a list of them; or the path of an index, or of a file of bags, whose system counts.
             top: how many to find, where there are so many.
+            weight, power: as of `similarity`.
 
         Raises:
-            BoveError: as `encode` does; or a file of another model.
+            BoveError: as `similarity` does; or a file of another model, or one without evidence.
         """
         if top < 1:
             raise BoveError(f"top {top}: must be at least 1")
+        check_weighting(weight, power)
         if isinstance(texts, str | PathLike):
-            return self._search_file(query, Path(texts), top)
+            return self._search_file(query, Path(texts), top, weight, power)
         given = _texts(texts)
-        (asked,) = self._bags(_texts([query]), system)
-        (hits,) = search([asked.vectors], *joined(self._kept(given, system), self._rank(system)), top)
+        (asked,), bags = self._bags(_texts([query]), system), self._kept(given, system)
+        weights, counts = _weights([asked], weight, power), _counting(bags, weight, power)
+        vectors, offsets = joined(bags, self._rank(system))
+        (hits,) = search([asked.vectors], vectors, offsets, top, weights=weights, counts=counts)
         order = ranked(hits, np.arange(len(given)), top)
         return [Hit(rank, score, given[s]) for rank, (s, score) in enumerate(order, 1)]
 
-    def _search_file(self, query: str, path: Path, top: int) -> list[Hit]:
+    def _search_file(self, query: str, path: Path, top: int, weight: str, power: float) -> list[Hit]:
         index = BagIndex.open(path) if path.is_dir() else None
         try:
             bags = index.bags if index else Bags.open(path)
             system = bags.system or BOVE
             bags.check_model(*self._embedder.made_by(system), "the run")
             (asked,) = self._bags(_texts([query]), system)
+            weights, counts = _weights([asked], weight, power), counting(bags, weight)
             if index:
-                hits = index.search(asked.vectors, top)
+                hits = index.search(asked.vectors, top, weights=weights[0], counts=counts)
             else:
                 bags.check_finite()
-                (hits,) = search([asked.vectors], bags.vectors, bags.offsets, top)
+                of = bags.vectors, bags.offsets
+                (hits,) = search([asked.vectors], *of, top, weights=weights, counts=counts)
             texts = texts_of(bags) or dict(zip(bags.ids, bags.ids, strict=True))
             order = enumerate(ranked(hits, bags.index, top), 1)
             return [Hit(rank, score, texts.get(bags.ids[s], bags.ids[s])) for rank, (s, score) in order]
@@ -187,22 +205,41 @@ class TextModel:
     def _bags(self, texts: tuple[str, ...], system: str) -> list[Bag]:
         return self._embedder.bags(self._trees(texts), system)
 
-    def _directions(self, first: Any, second: Any, system: str) -> tuple[np.ndarray, np.ndarray]:
+    def _directions(
+        self, first: Any, second: Any, system: str, weight: str, power: float
+    ) -> tuple[np.ndarray, np.ndarray]:
         """SNLI of each first text with each second one, and the other way round, both [first, second]."""
+        check_weighting(weight, power)
         sides = [_texts([side] if isinstance(side, str) else side) for side in (first, second)]
         bags = [self._kept(side, system) for side in sides]
-        rank = self._rank(system)
-        return _entailments(bags[0], bags[1], rank), _entailments(bags[1], bags[0], rank).T
+        how = self._rank(system), weight, power
+        return _entailments(bags[0], bags[1], *how), _entailments(bags[1], bags[0], *how).T
 
     def _rank(self, system: str) -> int:
         return self._embedder.made_by(system)[0]
 
 
-def _entailments(first: Sequence[Bag], second: Sequence[Bag], rank: int) -> np.ndarray:
+def _weights(bags: Sequence[Bag], weight: str, power: float) -> list[np.ndarray | None]:
+    return [token_weights(weight, power, bag.vectors, bag.evidence) for bag in bags]
+
+
+def _counting(bags: Sequence[Bag], weight: str, power: float) -> Counting | None:
+    """What says which vectors of some bags, one after another, have a weight; None where all do."""
+    if weight == NONE:
+        return None
+    weights = [own for own in _weights(bags, weight, power) if own is not None]
+    return (np.concatenate([np.zeros(0), *weights]) > 0).__getitem__
+
+
+def _entailments(
+    first: Sequence[Bag], second: Sequence[Bag], rank: int, weight: str, power: float
+) -> np.ndarray:
     """[len(first), len(second)] SNLI of each first bag with each second one."""
     queries = [bag.vectors for bag in second]
     block = max(1, _CELLS // max(1, sum(map(len, queries))))
-    parts = entailments(queries, *joined(first, rank), block)
+    weights, counts = _weights(second, weight, power), _counting(first, weight, power)
+    vectors, offsets = joined(first, rank)
+    parts = entailments(queries, vectors, offsets, block, weights, counts)
     return np.concatenate([np.zeros((0, len(second))), *(scores for _, scores in parts)])
 
 

@@ -2,7 +2,6 @@
 
 import argparse
 import logging
-import math
 import sys
 import time
 from collections import Counter
@@ -17,7 +16,7 @@ from bove.config.load import defaults
 from bove.config.variants import Run
 from bove.embedder import Embedder
 from bove.errors import BoveError, similar
-from bove.evaluate.alignment import NONE, WEIGHTS
+from bove.evaluate.alignment import NONE, WEIGHTS, check_weighting
 from bove.factor.settings import InferenceSettings, types_of
 from bove.files import Oddities, atomic_write, encoded, read_lines, read_object, write_json
 from bove.text.conll import Sentence, read_sentences
@@ -86,14 +85,9 @@ def weighting(args: argparse.Namespace, run: Run | None) -> tuple[str, float]:
     scoring = (run.config if run else defaults())["scoring"]
     weights = [weight for weight in scoring["weight"] if weight != NONE]
     power = scoring["power"] if args.power is None else args.power
-    check_power(power)
-    return args.weight or next(iter(weights), NONE), power
-
-
-def check_power(power: float) -> None:
-    """BoveError unless `--power` is a finite number above 0."""
-    if not 0 < power < math.inf:
-        raise BoveError(f"--power {power:g}: must be a number above 0, such as 1 or 2")
+    weight = args.weight or next(iter(weights), NONE)
+    check_weighting(weight, power, "--power")
+    return weight, power
 
 
 def check_confidence(confidence: float) -> None:

@@ -14,9 +14,16 @@ from pathlib import Path
 import numpy as np
 
 from bove.bags.store import Bags
-from bove.cli.common import add_weights, check_power, named_values
+from bove.cli.common import add_weights, named_values
 from bove.errors import BoveError
-from bove.evaluate.alignment import EVIDENCE, NONE, score_pairs, score_probes, token_weights
+from bove.evaluate.alignment import (
+    EVIDENCE,
+    NONE,
+    check_weighting,
+    score_pairs,
+    score_probes,
+    token_weights,
+)
 from bove.evaluate.results import Scores, parted, weighted, write_scores
 from bove.files import sha256
 from bove.text.pairs import ROLES, Pair, read_pairs
@@ -36,7 +43,7 @@ def register_score(parser) -> None:
 def run_score(args) -> None:
     """Score every scored pair of the file by every system with every weight."""
     opened = _open(args.bags)
-    check_power(args.power)
+    check_weighting(NONE, args.power, "--power")
     pairs = read_pairs(args.pairs)
     _check_pairs(args.pairs, pairs)
     scored = np.array([pair.scored for pair in pairs], bool)

@@ -19,7 +19,6 @@ from bove.bags.store import Bags
 from bove.cli.common import (
     add_run_arguments,
     add_weights,
-    check_power,
     check_sentences,
     open_embedder,
     open_run,
@@ -28,7 +27,7 @@ from bove.cli.common import (
 from bove.cli.embed import add_text_arguments, embedded, write_bags
 from bove.embedder import Embedder
 from bove.errors import BoveError
-from bove.evaluate.alignment import EVIDENCE, NONE, token_weights
+from bove.evaluate.alignment import EVIDENCE, NONE, check_weighting, token_weights
 from bove.evaluate.search import (
     LEAST,
     PER_SHOWN,
@@ -79,7 +78,7 @@ def run_search(args: argparse.Namespace) -> None:
             raise BoveError(f"--{name} {value}: must be at least 1")
     if args.candidates and not args.index:
         raise BoveError("--candidates is for --index alone; without one all bags are scored")
-    check_power(args.power)
+    check_weighting(args.weight, args.power, "--power")
     embedder = None if args.query_bags and not args.texts else open_embedder(args, open_run(args))
     with _collection(args, embedder) as (collection, index):
         names, asked = (_from_file if args.query_bags else _embedded)(args, embedder, collection)

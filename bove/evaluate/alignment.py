@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bove.errors import BoveError
+from bove.errors import BoveError, finite
 
 # Scores that differ by rounding alone must tie, whatever the order of summation: average precision jumps
 # where a tie breaks. The vectors are single precision, so 12 decimals lose nothing.
@@ -85,6 +85,16 @@ def token_weights(
     raw = np.linalg.norm(np.asarray(bag, np.float64), axis=1) if weight == LENGTH else evidence
     raw = np.maximum(np.asarray(raw, np.float64), 0)
     return (raw / (raw.max(initial=0) or 1)) ** power
+
+
+def check_weighting(weight: str, power: float, shown: str = "power") -> None:
+    """BoveError for another weight than those above, or a power (called `shown`) that is not above 0."""
+    if weight not in WEIGHTS:
+        raise BoveError(f"weight {weight!r}: must be one of {', '.join(WEIGHTS)}")
+    number = finite(power)
+    if number is None or number <= 0:
+        found = repr(power) if number is None and not isinstance(power, float) else f"{power:g}"
+        raise BoveError(f"{shown} {found}: must be a number above 0, such as 1 or 2")
 
 
 def side_of(bag: np.ndarray, weights: np.ndarray | None = None) -> Side:

@@ -2,10 +2,11 @@
 
 import json
 import zipfile
+from itertools import product
 
 import numpy as np
 import pytest
-from tiny_run import make_run
+from tiny_run import make_run, score
 from tiny_texts import PARSED, TEXTS, parse
 
 import bove
@@ -13,6 +14,8 @@ from bove.bags.store import Bags
 from bove.cli.main import main
 from bove.cli.parse import read_sides
 from bove.embedder import Embedder
+from bove.evaluate.results import read_scores, weighted
+from bove.text.pairs import Pair
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +64,22 @@ def test_tokens_stand_beside_vectors_and_means_are_theirs(run):
     assert run.encode([]) == [] and run.encode([], pool="mean").shape == (0, 6)
 
 
+@pytest.mark.parametrize("weight", ["none", "length", "evidence"])
+@pytest.mark.parametrize("task", ["similarity", "entailment"])
+def test_weighted_scores_are_those_of_the_stages(run, folder, tmp_path, task, weight):
+    sides = list(product(TEXTS, TEXTS))
+    gold = "entailment" if task == "entailment" else 1.0
+    pairs = [Pair(f"a-{i}", "d", "D", task, "a", *two, gold, True) for i, two in enumerate(sides)]
+    score(folder, tmp_path, pairs, PARSED, run.systems, weights=["--weight", weight, "--power", 2])
+    written = read_scores(tmp_path / "scores").values
+    for system in run.systems:
+        found = getattr(run, task)(TEXTS, TEXTS, system, weight=weight, power=2)
+        np.testing.assert_allclose(found.ravel(), written[weighted(system, weight)], atol=1e-11)
+        hits = run.search(TEXTS[1], TEXTS, 4, system, weight=weight, power=2)
+        entails = run.entailment(TEXTS, TEXTS[1:2], system, weight=weight, power=2)[:, 0]
+        assert [hit.score for hit in hits] == sorted(entails, reverse=True)
+
+
 @pytest.mark.parametrize("system", ["bove", "word-vectors"])
 def test_scores_are_those_of_the_formulas_one_by_one_and_all_together(run, system):
     bags = run.encode(TEXTS, system)
@@ -89,7 +108,9 @@ def test_search_ranks_texts_by_how_well_they_entail_the_query(run, folder, tmp_p
         str(tmp_path / "b.safetensors"),
     ]
     assert main(words) == 0
-    assert run.search(TEXTS[1], tmp_path / "b.safetensors", top=4) == hits
+    for weight in ("none", "length", "evidence"):
+        hits = run.search(TEXTS[1], texts, top=4, weight=weight)
+        assert run.search(TEXTS[1], tmp_path / "b.safetensors", top=4, weight=weight) == hits
     assert run.search("", texts, top=1) == [(1, 0.0, texts[0])]
 
 
@@ -113,6 +134,8 @@ def test_what_cannot_be_is_one_sentence(run, folder, tmp_path):
         (lambda: run.encode(TEXTS, "glove"), "no bags of glove can be made"),
         (lambda: run.search("", TEXTS, top=0), "top 0: must be at least 1"),
         (lambda: run.search("", tmp_path / "no"), "no such file"),
+        (lambda: run.search("", TEXTS, weight="idf"), "weight 'idf': must be one of none, length, evidence"),
+        (lambda: run.similarity("", "", power=0), "power 0: must be a number above 0"),
     ):
         with pytest.raises(bove.BoveError, match=said):
             use()
