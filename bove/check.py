@@ -26,8 +26,8 @@ from bove.config.variants import check_sources, variants
 from bove.errors import BoveError, finite
 from bove.evaluate.results import read_scores
 from bove.factor.model import Model
-from bove.files import Oddities, check_file, note, open_bytes, read_lines, refuse_utf_16
-from bove.text.conll import read_sentences
+from bove.files import Oddities, check_file, note, open_bytes, read_lines, refuse_start
+from bove.text.conll import open_blocks, read_sentences
 from bove.text.graphs import load_graphs
 from bove.text.pairs import NO_LABEL, Form, read_pair_file, read_pairs, read_score, read_subset
 from bove.text.tokens import normalise
@@ -108,7 +108,7 @@ def sniff(path: str | Path) -> str:
         raise BoveError(f"{path}: an empty file; give one with content")
     name = next((name for start, name in _STARTS.items() if re.match(start, head)), None)
     if name is None:
-        refuse_utf_16(path, head)
+        refuse_start(path, head)
         if b"\0" in head:
             raise BoveError(f"{path}: binary, of no kind that BoVE reads; unpack it, or export it as text")
         name = _text_kind(head.decode("utf-8", "replace"))
@@ -157,6 +157,7 @@ def _is_number(text: str) -> bool:
 
 # Treebanks and word vectors
 
+_GOLD = {"tags": 4, "heads": 8, "relations": 10}  # column of CoNLL-2009, before that of predicted ones
 _DECOMPOSED = "with decomposed letters (not NFC), which do not match composed ones"
 
 
@@ -167,14 +168,8 @@ def _decomposed(text: str) -> bool:
 
 def _check_treebank(check: Check) -> None:
     check.kind = "treebank"
-    width, rows, same = 0, 0, dict.fromkeys(("tags", "heads", "relations"), 0)
-    for _, line in read_lines(check.path, check.encoding):
-        if line[:1].isdigit():
-            cells = line.rstrip("\t").split("\t")
-            width, rows = max(width, len(cells)), rows + 1
-            for name, gold in zip(same, (4, 8, 10), strict=True):
-                same[name] += cells[gold : gold + 1] == cells[gold + 1 : gold + 2]
-    check.kind = "CoNLL-U treebank" if width == 10 else "CoNLL-2009 treebank"
+    layout, blocks = open_blocks(check.path, check.columns, check.encoding)
+    check.kind = f"{layout.name if layout else 'CoNLL-U'} treebank"
     sizes, forms, tags, relations = Counter(), Counter(), Counter(), Counter()
     for sentence in read_sentences(check.path, check.columns, check.encoding, check.oddities):
         sizes[len(sentence.forms)] += 1
@@ -189,10 +184,12 @@ def _check_treebank(check: Check) -> None:
         "tags": tags,
         "relations": relations,
     }
-    if check.kind.startswith("CoNLL-2009") and rows:
-        check.facts["gold and predicted columns agree"] = {
-            name: f"{100 * count / rows:.2f} %" for name, count in same.items()
-        }
+    if check.kind.startswith("CoNLL-2009"):
+        same: Counter[str] = Counter()
+        for cells in (line.split("\t", 12) for _, rows in blocks for _, line in rows):
+            same.update({name: cells[gold] == cells[gold + 1] for name, gold in _GOLD.items()})
+        shares = {name: f"{100 * same[name] / forms.total():.2f} %" for name in _GOLD}
+        check.facts["gold and predicted columns agree"] = shares
     if decomposed := sum(count for form, count in forms.items() if _decomposed(form)):
         check.remarks.append(f"{decomposed} tokens {_DECOMPOSED}")
     if not sizes:

@@ -4,11 +4,14 @@ Text is UTF-8, whose lines end at "\\n" or "\\r\\n" alone. What is written goes 
 place, which is renamed at the end, so that nobody ever finds half of it.
 """
 
+import bz2
+import codecs
 import csv
 import gzip
 import hashlib
 import io
 import json
+import lzma
 import os
 import shutil
 import stat
@@ -22,7 +25,11 @@ from uuid import uuid4
 
 from bove.errors import BoveError
 
-GZIP_MAGIC = b"\x1f\x8b"
+# How packed files start, with what opens them, or what else they are.
+_OPENERS = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\0": lzma.open, b"BZh": bz2.open}
+_PACKED = {b"\x28\xb5\x2f\xfd": "Zstandard", b"\x04\x22\x4d\x18": "LZ4", b"7z\xbc\xaf": "7-Zip"}
+_PACKED |= {b"PK\x03\x04": "a zip archive or office file", b"\x1f\x9d": "compress", b"LZIP": "lzip"}
+_MARK = "\ufeff"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _UMASK = os.umask(0)
 os.umask(_UMASK)
@@ -49,31 +56,43 @@ def encoded(text: str, where: str = "") -> bytes:
 
 def refusal(error: UnicodeEncodeError, where: str = "") -> BoveError:
     """What is said of a text that cannot be written; for `where` see `encoded`."""
-    before, after = error.object[: error.start].split("\n")[-1], error.object[error.start :].split("\n")[0]
-    shown = before[-_AROUND:] + after[: 1 + _AROUND]
+    shown = _around(error.object, error.start)
     return BoveError(
         f"{where}half a surrogate pair in {shown!r}, which UTF-8 cannot hold; repair what it comes from"
     )
 
 
+def _around(text: str, place: int) -> str:
+    """What a message shows of the line around a place of a text."""
+    before, after = text[:place].split("\n")[-1], text[place:].split("\n")[0]
+    return before[-_AROUND:] + after[: 1 + _AROUND]
+
+
 @contextmanager
 def open_bytes(path: str | Path) -> Iterator[IO[bytes]]:
-    """Open a file for reading bytes; gzip is recognised by its first two bytes, not by name.
+    """Open a file for reading bytes; gzip, xz and bzip2 are recognised by how they start, not by name.
 
-    Raises BoveError where the file is missing, unreadable, or a damaged gzip stream.
+    Raises BoveError where the file is missing, unreadable, or a damaged packed stream.
     """
     path = Path(path)
     try:
         with _opened(path) as raw:
-            packed = raw.peek(2)[:2] == GZIP_MAGIC
-            with gzip.open(raw) if packed else raw as stream:
+            start = raw.peek(6)[:10]
+            unpack = next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
+            if unpack is bz2.open and start[4:] not in (b"1AY&SY", b"\x17rE8P\x90"):  # BZh may be a word
+                unpack = None
+            with unpack(raw) if unpack else raw as stream:
                 yield stream
-    except (EOFError, gzip.BadGzipFile, zlib.error) as e:
-        raise BoveError(f"{path}: damaged or truncated gzip file ({e}); fetch or pack it again") from e
+    except (EOFError, zlib.error, lzma.LZMAError) as e:
+        raise _damaged(path, e) from e
     except BrokenPipeError:  # of what is written meanwhile
         raise
     except OSError as e:
-        raise _unreadable(path, e) from e
+        raise _unreadable(path, e) if e.errno else _damaged(path, e) from e
+
+
+def _damaged(path: Path, error: Exception) -> BoveError:
+    return BoveError(f"{path}: damaged or truncated packed file ({error}); fetch or pack it again")
 
 
 def _opened(path: Path) -> io.BufferedReader:
@@ -136,24 +155,51 @@ def check_encoding(encoding: str, where: str = "encoding") -> None:
 def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """Yield (line number from 1, text without its line end); lines end at \\n or \\r\\n alone.
 
-    Raises BoveError for an unknown encoding and, with the line, for bytes that are not of the encoding.
+    Raises BoveError for an unknown encoding and, with the line, for what `text_line` refuses, for bytes that
+    are not of the encoding, and for a byte order mark after the file's start.
     """
     check_encoding(encoding)
+    utf_8 = codecs.lookup(encoding).name.startswith("utf-8")
     with open_bytes(path) as stream:
         for number, raw in enumerate(stream, 1):
-            if number == 1:
-                refuse_utf_16(path, raw)
+            if number == 1 and raw.startswith(codecs.BOM_UTF8) and not utf_8:
+                raise BoveError(
+                    f"{path}: starts with UTF-8's byte order mark; read it as utf-8, not {encoding}"
+                )
+            raw = text_line(path, number, raw)
             try:
                 line = raw.decode(encoding)
             except UnicodeError as e:
                 raise _encoding_error(path, number, raw, encoding, e) from e
-            if number == 1:
-                line = line.removeprefix("\ufeff")
-            yield number, line.removesuffix("\n").removesuffix("\r")
+            if _MARK in line:
+                raise BoveError(
+                    f"{path}, line {number}: an invisible byte order mark, U+FEFF, in "
+                    f"{_around(line, line.index(_MARK))!a}; delete it"
+                )
+            yield number, line
 
 
-def refuse_utf_16(path: str | Path, start: bytes) -> None:
-    """BoveError where a file of text begins as UTF-16 does, with its mark or with two letters of ASCII."""
+def text_line(path: str | Path, number: int, raw: bytes) -> bytes:
+    """A line of any file of text, without its line end and, in line 1, UTF-8's byte order mark.
+
+    Raises BoveError for a first line of UTF-16 or of a packed file, and a carriage return inside a line.
+    """
+    if number == 1:
+        refuse_start(path, raw)
+        raw = raw.removeprefix(codecs.BOM_UTF8)
+    line = raw.removesuffix(b"\n").rstrip(b"\r")
+    if b"\r" in line:
+        raise BoveError(
+            f"{path}, line {number}: a carriage return inside the line; end lines with line feeds "
+            f"(such as with: tr '\\r' '\\n')"
+        )
+    return line
+
+
+def refuse_start(path: str | Path, start: bytes) -> None:
+    """BoveError where a file of text begins as a packed one does, or as UTF-16 with a mark or ASCII."""
+    if kind := next((kind for magic, kind in _PACKED.items() if start.startswith(magic)), None):
+        raise BoveError(f"{path}: packed ({kind}), which is not read; unpack it, or pack it with gzip or xz")
     even, odd = start[:4:2], start[1:4:2]
     if start.startswith(_UTF_16) or (len(odd) == 2 and (not any(even)) != (not any(odd))):
         raise BoveError(f"{path}: UTF-16 text; convert it to UTF-8 (such as with: iconv -f UTF-16 -t UTF-8)")

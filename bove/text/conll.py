@@ -1,19 +1,20 @@
-r"""CoNLL-2009 and CoNLL-U files as streams of sentences.
+r"""CoNLL-2009, CoNLL-2008 and CoNLL-U files as streams of sentences.
 
 CoNLL-2009 columns: ID FORM LEMMA PLEMMA POS PPOS FEAT PFEAT HEAD PHEAD DEPREL PDEPREL, then any number of
-columns about predicates, which are not read. CoNLL-U columns: ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL
-DEPS MISC; its multiword ranges (1-2) and empty nodes (8.1) are not tokens. Cells are separated by tabs alone.
-A line that starts with `#` is a comment: a row starts with its number. Sentences end at blank lines, lines at
-\n or \r\n.
+columns about predicates, which are not read. CoNLL-2008: ID FORM LEMMA GPOS PPOS SPLIT_FORM SPLIT_LEMMA PPOSS
+HEAD DEPREL, then such columns; tokens are its split forms. CoNLL-U: ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL
+DEPS MISC, or what a comment `global.columns` says; its multiword ranges (1-2) and empty nodes (8.1) are not
+tokens. A file has one layout, which the columns of its first sentences tell. Cells are separated by tabs
+alone. A line that starts with `#` is a comment: a row starts with its number. Sentences end at blank lines.
 """
 
 import re
-from collections import Counter, namedtuple
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from bove.errors import BoveError
 from bove.files import note, read_lines
@@ -35,6 +36,7 @@ RANGE = "multiword ranges (no tokens)"
 EMPTY_NODE = "empty nodes (no tokens)"
 
 SENT_ID = re.compile(r"#[ \t]*sent_id[ \t]*=[ \t]*(.*?)[ \t]*$")
+_GLOBAL = re.compile(r"#[ \t]*global\.columns[ \t]*=(.*)")
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 _COUNT = re.compile(r"[1-9][0-9]{0,17}")
 _NO_TOKEN = re.compile(r"[0-9]+([-.])[0-9]+")
@@ -60,10 +62,30 @@ class Sentence:
     relations: tuple[str, ...] = ()
 
 
-_Layout = namedtuple("_Layout", "name width tag other_tag head relation")
-_GOLD = _Layout("CoNLL-2009", 12, 4, 4, 8, 10)
-_PREDICTED = _Layout("CoNLL-2009", 12, 5, 5, 9, 11)
-_CONLLU = _Layout("CoNLL-U", 10, 4, 3, 6, 7)
+class Layout(NamedTuple):
+    """The name of a layout, its number of columns (at least, unless it is CoNLL-U), and places, from 0."""
+
+    name: str
+    width: int
+    form: int
+    tag: int
+    other_tag: int
+    head: int
+    relation: int
+
+    @property
+    def universal(self) -> bool:
+        """Whether it is CoNLL-U, or CoNLL-U Plus."""
+        return self.name.startswith("CoNLL-U")
+
+
+_LAYOUTS = {
+    "gold": Layout("CoNLL-2009", 12, 1, 4, 4, 8, 10),
+    "predicted": Layout("CoNLL-2009", 12, 1, 5, 5, 9, 11),
+}
+_CONLL_2008 = Layout("CoNLL-2008", 10, 5, 7, 7, 8, 9)
+_CONLLU = Layout("CoNLL-U", 10, 1, 4, 3, 6, 7)
+_LOOKED_AT = 500  # rows at least, where there are as many, that tell the layout
 
 
 def read_sentences(
@@ -73,7 +95,7 @@ def read_sentences(
     counts: Counter | None = None,
     strict: bool = False,
 ) -> Iterator[Sentence]:
-    """Stream the sentences of a CoNLL-2009 or CoNLL-U file, whose columns tell which it is.
+    """Stream the sentences of a CoNLL-2009, CoNLL-2008 or CoNLL-U file, whose columns tell which it is.
 
     A sentence is named by its `sent_id` comment, or else numbered from 1. A block of comments with a
     `sent_id` and no rows is an empty sentence. A CoNLL-U token's tag is its XPOS, or its UPOS where there is
@@ -82,7 +104,7 @@ def read_sentences(
 
     Args:
         path: the file, gzip or not.
-        columns: "gold" or "predicted" tag, head and label of CoNLL-2009; CoNLL-U has one set.
+        columns: "gold" or "predicted" tag, head and label of CoNLL-2009; the others have one set.
         counts: gets the number of odd things, by kind; if it is an Oddities, their lines too.
         strict: raise at the first odd tree instead of counting it.
 
@@ -92,15 +114,14 @@ def read_sentences(
     if columns not in ("gold", "predicted"):
         raise BoveError(f"columns {columns!r}: unknown; choose gold or predicted")
     counts = Counter() if counts is None else counts
-    layout, number, tokens, headed = None, 0, 0, False
+    layout, found = open_blocks(path, columns, encoding, counts)
+    number, tokens, headed = 0, 0, False
     seen: set[str] = set()  # ids; those before the first name are 1 to `unnamed`, and need no memory
     unnamed = 0
-    for comments, rows in blocks(path, encoding, counts):
+    for comments, rows in found:
         place, name = first_comment(SENT_ID, comments)
         if not rows and name is None:
             continue
-        if rows and layout is None:
-            layout = _find_layout(path, *rows[0], columns)
         number += 1
         own = name or str(number)
         if name or seen:
@@ -122,6 +143,27 @@ def read_sentences(
         )
 
 
+def open_blocks(
+    path: str | Path, columns: str = "gold", encoding: str = "utf-8", counts: Counter | None = None
+) -> tuple[Layout | None, Iterator[tuple[list[Line], list[Line]]]]:
+    """The layout of a file, None where it has no rows, and all that `blocks` gives.
+
+    Args and Raises: as of `read_sentences`, but no row is looked into beyond what tells the layout.
+    """
+    found, head, rows = blocks(path, encoding, counts), [], []
+    for block in found:
+        head.append(block)
+        rows += block[1]
+        if len(rows) >= _LOOKED_AT:
+            break
+    number, names = first_comment(_GLOBAL, [comment for comments, _ in head for comment in comments])
+    if names is not None:
+        layout = _named_layout(path, number, names.split())
+    else:
+        layout = _find_layout(path, rows, columns) if rows else None
+    return layout, chain(head, found)
+
+
 def first_comment(pattern: re.Pattern, comments: Sequence[Line]) -> tuple[int, str | None]:
     """Line and first group of the first comment that a pattern matches; (0, None) without one."""
     found = ((number, match[1]) for number, line in comments if (match := pattern.match(line)))
@@ -139,12 +181,6 @@ def blocks(
     counts = Counter() if counts is None else counts
     comments, rows = [], []
     for number, line in chain(read_lines(path, encoding), [(0, "")]):
-        line = line.rstrip("\r")
-        if "\r" in line:
-            raise BoveError(
-                f"{path}, line {number}: a carriage return inside the line; end lines with line feeds "
-                f"(such as with: tr '\\r' '\\n')"
-            )
         if not line.strip(" \t"):
             if comments or rows:
                 yield comments, rows
@@ -157,14 +193,44 @@ def blocks(
             comments.append((number, line))
 
 
-def _find_layout(path, number, line, columns) -> _Layout:
-    """The layout by the first row's number of cells; trailing empty cells are padding."""
-    cells, filled = line.count("\t") + 1, line.rstrip("\t").count("\t") + 1
-    if cells >= 10 and 8 <= filled <= 10:
+def _named_layout(path, number, names) -> Layout:
+    """The layout that a comment `global.columns` names."""
+    tags = [name for name in ("XPOS", "UPOS") if name in names] or ["UPOS"]
+    needed = ("FORM", tags[0], tags[-1], "HEAD", "DEPREL")
+    missing = [name for name in needed if name not in names]
+    if missing or names[0] != "ID":
+        raise BoveError(
+            f"{path}, line {number}: global.columns names no {(missing or ['ID'])[0]} where it is due; "
+            f"file whose columns start with ID and have FORM, UPOS or XPOS, HEAD and DEPREL"
+        )
+    return Layout("CoNLL-U Plus", len(names), *map(names.index, needed))
+
+
+def _find_layout(path, rows, columns) -> Layout:
+    """The layout by the most frequent number of cells and by what these rows have where heads are due."""
+    cells = [line.rstrip("\t").split("\t") for _, line in rows]  # trailing empty cells are padding
+    width = _most(map(len, cells))
+    usual = [row for row in cells if len(row) == width]
+    if width >= 10:
+        # where CoNLL-2009 has two heads, CoNLL-2008 has a head and its label
+        older = [row for row in usual if _NUMBER.fullmatch(row[8]) and not _is_head(row[9])]
+        older = [row for row in older if width > 10 or not _is_head(row[6])]
+        if 2 * len(older) > len(usual):
+            return _CONLL_2008
+    if 8 <= width <= 10:
         return _CONLLU
-    if cells >= 12:
-        return _GOLD if columns == "gold" else _PREDICTED
-    raise _row_error(path, number, line, "CoNLL-2009 has 12 or more columns, CoNLL-U has 10")
+    if width >= 12:
+        return _LAYOUTS[columns]
+    wanted = "CoNLL-2009 has 12 or more columns, CoNLL-2008 10 or more, CoNLL-U 10"
+    raise _row_error(path, *rows[list(map(len, cells)).index(width)], wanted)
+
+
+def _most(numbers) -> int:
+    return Counter(numbers).most_common(1)[0][0]
+
+
+def _is_head(cell: str) -> bool:
+    return cell == "_" or _NUMBER.fullmatch(cell) is not None
 
 
 def _row_error(path, number, line, wanted) -> BoveError:
@@ -181,14 +247,16 @@ def _row_error(path, number, line, wanted) -> BoveError:
 
 def _sentence(path, name, rows, layout, counts, strict) -> Sentence:
     forms, tags, heads, relations, lines = [], [], [], [], []
-    for number, line in rows:
+    filled = [line.rstrip("\t").count("\t") + 1 for _, line in rows]
+    due = max(layout.width, 0 if layout.universal else _most(filled)) if rows else 0
+    for (number, line), width in zip(rows, filled, strict=True):
         cells = line.split("\t")
-        if len(cells) < layout.width:
-            wanted = f"{layout.name}, which the file is by its first row, has {layout.width}"
+        if width > due or len(cells) < due:
+            wanted = f"{due} are due in a file that is {layout.name} by its first sentences"
             raise _row_error(path, number, line, wanted)
         if cells[0] != str(len(forms) + 1):
             found = _NO_TOKEN.fullmatch(cells[0])
-            if found and layout is _CONLLU:
+            if found and layout.universal:
                 note(counts, RANGE if found[1] == "-" else EMPTY_NODE, number)
                 continue
             raise BoveError(
@@ -196,12 +264,12 @@ def _sentence(path, name, rows, layout, counts, strict) -> Sentence:
                 f"the tokens of a sentence from 1 and put a blank line between sentences"
             )
         tag = cells[layout.tag] if cells[layout.tag] != "_" else cells[layout.other_tag]
-        if not (cells[1] and tag and cells[layout.relation]):
+        if not (cells[layout.form] and tag and cells[layout.relation]):
             raise BoveError(f"{path}, line {number}: an empty cell; write _ for a value that is not known")
-        forms.append(cells[1])
+        forms.append(cells[layout.form])
         tags.append(tag)
         head = cells[layout.head]
-        if head != "_" and not _NUMBER.fullmatch(head):
+        if not _is_head(head):
             raise BoveError(
                 f"{path}, line {number}: head {head!r} is not a number; write 0 for the root, _ for none"
             )

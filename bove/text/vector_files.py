@@ -5,17 +5,16 @@ each row with a line break. word2vec text: a line `V r`, then `word x_1 … x_r`
 without the first. A GloVe word may hold spaces, so the numbers are taken from the line's end.
 """
 
-import codecs
 import warnings
 from collections.abc import Iterator
-from itertools import chain, islice, takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from bove.errors import BoveError
-from bove.files import check_file, open_bytes
+from bove.files import check_file, open_bytes, text_line
 
 Blocks = Iterator[tuple[list[bytes], np.ndarray]]
 BLOCK_BYTES = 1 << 22
@@ -65,9 +64,8 @@ def find_kind(path: str | Path, format: str) -> Kind:
     if format not in ("auto", "word2vec", "glove"):
         raise BoveError(f"format {format!r}: unknown; choose auto, word2vec or glove")
     with open_bytes(path) as stream:
-        head = stream.read(1 << 20).removeprefix(codecs.BOM_UTF8)
-    line, _, rest = head.partition(b"\n")
-    fields = line.split()
+        line, _, rest = stream.read(1 << 20).partition(b"\n")
+    fields = text_line(path, 1, line).split()
     header = len(fields) == 2 and all(field.isdigit() and len(field) <= _DIGITS for field in fields)
     if header and format != "glove":
         size, dimensions = map(int, fields)
@@ -146,17 +144,15 @@ def _binary_blocks(path, kind, wanted) -> Blocks:
 def _text_blocks(path, kind, wanted) -> Blocks:
     number = 0
     with open_bytes(path) as stream:
-        start = stream.readline()
-        rows = stream if kind.header else chain([start.removeprefix(codecs.BOM_UTF8)], stream)
+        found = (text_line(path, place, raw).rstrip(b" ") for place, raw in enumerate(stream, 1))
+        rows = (line for line in islice(found, kind.header, None) if line)
         while wanted is None or number < wanted:
             count = BLOCK_ROWS if wanted is None else min(BLOCK_ROWS, wanted - number)
-            raw = list(islice(rows, count))
-            if not raw:
+            lines = list(islice(rows, count))
+            if not lines:
                 break
-            lines = [line for line in (line.rstrip(b" \r\n") for line in raw) if line]
-            if lines:
-                yield _text_rows(path, lines, kind.dimensions, number)
-                number += len(lines)
+            yield _text_rows(path, lines, kind.dimensions, number)
+            number += len(lines)
         ended = not stream.read(64).strip()
     if kind.size is not None and number < min(wanted, kind.size):
         raise _cut_off(path, number, kind)

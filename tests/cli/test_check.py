@@ -89,8 +89,19 @@ def test_columns_without_any_head_are_refused(check):
         ("# newdoc\n# sent_id = a", ""),
         (b"", "an empty file"),
         ("just some text\n", "none of the kinds of file that BoVE reads, by its first line 'just some text'"),
+        (
+            b"\x28\xb5\x2f\xfd\x04\0\x09",
+            "packed (Zstandard), which is not read; unpack it, or pack it with gz",
+        ),
+        (
+            DOGS_U + "\n" + DOGS_U.replace("Dogs", "Do\tgs"),
+            "line 4: 11 columns, but 10 are due in a file that is CoNLL-U",
+        ),
         (DOGS_U.encode("utf-16"), "UTF-16 text; convert it to UTF-8"),
-        (b"PK\x03\x04\0[Content_Types].xml", "binary, of no kind that BoVE reads; unpack it"),
+        (
+            b"PK\x03\x04\0[Content_Types].xml",
+            "packed (a zip archive or office file), which is not read; unpack it",
+        ),
         (b"3 2\na " + bytes(8) + b"b " + bytes(5), "row 2: the file ends there, but its header says 3 rows"),
         ("a\tb\nonly one\n", "line 2: one column; put a tab between"),
         ("1\n" * 9000 + "high\n", "line 9001: 'high' is no"),

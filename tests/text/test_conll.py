@@ -1,7 +1,10 @@
 """Reading and writing CoNLL-2009 and CoNLL-U; what keeps sentences from being trees is counted or refused."""
 
+import bz2
 import gzip
 import io
+import lzma
+import re
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
@@ -45,6 +48,8 @@ def test_gold_and_predicted_columns_are_both_there(read):
         "two carriage returns": DOGS_09.replace("\n", "\r\r\n"),
         "bom": "\ufeff" + DOGS_09,
         "gzip": gzip.compress(DOGS_09.encode(), mtime=0),
+        "xz": lzma.compress(DOGS_09.encode()),
+        "bzip2": bz2.compress(DOGS_09.encode()),
         "header": "# from a corpus\n\n" + DOGS_U,
         "padding": DOGS_09.replace("\n", "\t\t\n"),
         "u padding": DOGS_U.replace("\n", "\t\n"),
@@ -57,6 +62,49 @@ def test_gold_and_predicted_columns_are_both_there(read):
 )
 def test_harmless_shapes_of_a_file_give_the_same_sentence(read, text):
     assert read(text) == [DOGS]
+
+
+# GPOS, PPOS, SPLIT_FORM, SPLIT_LEMMA and PPOSS; a hyphenated word is three tokens
+DOGS_08 = (
+    "1\tDogs\tdog\tNN\tNN\tDogs\tdog\tNNS\t2\tnsubj\t_\tA1\tA0\n"
+    "2\tre-bark\tre-bark\tVB\tVB\tre\tre\tVBP\t0\troot\tre.01\t_\t_\n"
+    "3\t_\t_\t_\t_\tbark\tbark\tVBP\t2\tdep\treview.01\t_\t_\n"
+)
+
+
+@pytest.mark.parametrize("text", [DOGS_08, re.sub("(\t[^\t]+){3}\n", "\n", DOGS_08)], ids=["13", "10"])
+def test_conll_2008_is_known_by_its_one_head_and_read_in_split_forms(read, text):
+    wanted = Sentence("1", ("Dogs", "re", "bark"), ("NNS", "VBP", "VBP"), (2, 0, 2), ("nsubj", "root", "dep"))
+    assert read(text, strict=True) == [wanted]
+    no_predicate = "1\tYes\tyes\tUH\tUH\tYes\tyes\tUH\t0\troot\t_\n"
+    assert [s.forms for s in read(no_predicate + "\n" + DOGS_08)] == [("Yes",), wanted.forms]
+
+
+def test_a_comment_names_the_columns_of_conll_u_plus(read):
+    named = "# global.columns = ID FORM XPOS UPOS HEAD DEPREL PARSEME:MWE\n"
+    text = named + "1\tDogs\tNNS\tNOUN\t2\tnsubj\t*\n2\tbark\tVBP\tVERB\t0\troot\t*\n"
+    assert read(text) == [DOGS]
+    columns = "ID FORM LEMMA XPOS UPOS FEATS HEAD DEPREL DEPS MISC"
+    exchanged = f"# global.columns = {columns}\n{row_u(1, 'Dogs', 'NNS', 'NOUN', 0, 'root')}"
+    assert read(exchanged)[0].tags == ("NNS",)
+    for odd in (named.replace(" HEAD", ""), named.replace("ID ", "")):
+        with pytest.raises(BoveError, match=r"line 1: global.columns names no (HEAD|ID) where it is due"):
+            read(odd + text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (DOGS_U.replace("Dogs", "Do\tgs") + "\n" + DOGS_U, "line 1: 11 columns, but 10 are due .* CoNLL-U "),
+        (DOGS_U + "\n" + DOGS_U.replace("bark", "ba\trk"), "line 5: 11 columns, but 10 are due .* CoNLL-U "),
+        (DOGS_U + "\n" + DOGS_U + "\n" + DOGS_09, "line 7: 14 columns, but 10 are due"),
+        (tree(0, 1, 1).replace("2\tw", "2\tw\tv"), "line 2: 15 columns, but 14 are due .* CoNLL-2009 "),
+        (tree(0, 1, 1).replace("2\tw\t_", "2\tw"), "line 2: 13 columns, but 14 are due .* CoNLL-2009 "),
+    ],
+)
+def test_a_row_of_another_width_is_refused_with_its_line(read, text, message):
+    with pytest.raises(BoveError, match=message):
+        read(text)
 
 
 def test_number_of_predicate_columns_may_differ_between_sentences(read):
@@ -134,9 +182,9 @@ def test_a_file_of_empty_sentences_needs_no_head(read):
         ("1\ta\t_\n", r"line 1: 3 columns, but CoNLL-2009 has 12"),
         (
             DOGS_09 + "\n" + DOGS_U,
-            r"line 4: 10 columns, but CoNLL-2009, which the file is by its first row, ha",
+            r"line 4: 10 columns, but 12 are due in a file that is CoNLL-2009 by its first sentences; repair",
         ),
-        (DOGS_U + "3\tloud\n", r"line 3: 2 columns, but CoNLL-U, which"),
+        (DOGS_U + "3\tloud\n", r"line 3: 2 columns, but 10 are due in a file that is CoNLL-U"),
         (
             DOGS_U.encode() + b"\n\xe9\n",
             r"line 4: byte 0xe9 is not utf-8; give the file's encoding \(often l",

@@ -82,7 +82,6 @@ def test_a_line_is_a_pair_and_a_blank_score_is_none(read):
         ("\tb", "", "b"),
         ("\u00a0a\u00a0\tb", "\u00a0a\u00a0", "b"),
         ("Ã©tÃ© \x07\u2028\x85\x0b\x0c\x1c\t😀", "Ã©tÃ© \x07\u2028\x85\x0b\x0c\x1c", "😀"),
-        ("a\rb\tc", "a\rb", "c"),
         ('{"sentence1": "a"}\t}', '{"sentence1": "a"}', "}"),
         ("a\x00b\t\x00", "a\x00b", "\x00"),
         ("null\tNA", "null", "NA"),

@@ -147,7 +147,7 @@ def test_words_with_spaces_in_glove(load):
         (binary(rows=np.where(ROWS == 7, np.inf, ROWS)), r"row 2: a number that is not finite"),
         (b"Once upon a time\n", r"neither a word2vec nor a GloVe file"),
         (b"", r"neither a word2vec nor a GloVe file"),
-        (gzip.compress(binary(), mtime=0)[:-20], r"damaged or truncated gzip"),
+        (gzip.compress(binary(), mtime=0)[:-20], r"damaged or truncated packed file"),
     ],
 )
 def test_damaged_files_are_refused_and_nothing_is_left(load, tmp_path, data, message):
