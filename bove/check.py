@@ -386,7 +386,7 @@ def _check_config(check: Check) -> None:
         check.facts["to be downloaded"] = ", ".join(fetched)
     for name, dataset in config["datasets"].items():
         read, located = {}, {"name": name, **dataset, "subsets": {}}
-        for subset, files in dataset["subsets"].items():
+        for subset, files in dataset.get("subsets", {}).items():
             paths = {key: sources.locate(config, files[key]) for key in sources.PAIR_FILES if key in files}
             located["subsets"][subset] = files | paths
             if all(map(os.path.isfile, paths.values())):

@@ -197,11 +197,10 @@ def _named_layout(path, number, names) -> Layout:
     """The layout that a comment `global.columns` names."""
     tags = [name for name in ("XPOS", "UPOS") if name in names] or ["UPOS"]
     needed = ("FORM", tags[0], tags[-1], "HEAD", "DEPREL")
-    missing = [name for name in needed if name not in names]
-    if missing or names[0] != "ID":
+    if missing := [name for name in ("ID", *needed) if name not in names[: 1 if name == "ID" else None]]:
         raise BoveError(
-            f"{path}, line {number}: global.columns names no {(missing or ['ID'])[0]} where it is due; "
-            f"file whose columns start with ID and have FORM, UPOS or XPOS, HEAD and DEPREL"
+            f"{path}, line {number}: global.columns names no {missing[0]} where it is due; give a file whose "
+            f"columns start with ID and have FORM, UPOS or XPOS, HEAD and DEPREL"
         )
     return Layout("CoNLL-U Plus", len(names), *map(names.index, needed))
 
