@@ -236,8 +236,8 @@ def test_a_configuration_s_files_must_be_there(check):
 
 def test_a_configuration_s_pairs_are_read_in_the_columns_that_it_names(check, tmp_path):
     own = (
-        "datasets: {sts: null, snli: null, own: {label: Own, task: similarity, columns: {first: A, "
-        f"second: B, gold: C}}, subsets: {{all: {{input: {tmp_path}/own.txt}}}}}}}}\n"
+        "datasets: {sts: null, snli: null, roles: null, own: {label: Own, task: similarity, "
+        f"columns: {{first: A, second: B, gold: C}}, subsets: {{all: {{input: {tmp_path}/own.txt}}}}}}}}\n"
     )
     for rows, found in (
         ("1\tx\ty\n\tx\tz\n", {"all": "2 pairs, 1 of them scored"}),
