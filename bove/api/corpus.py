@@ -4,12 +4,12 @@ import hashlib
 import json
 from array import array
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -320,6 +320,21 @@ def split(E: np.ndarray, corpus: Corpus) -> list[np.ndarray]:
     """The rows of E [T, r] as one array a graph."""
     offsets = corpus.arrays.token_offsets
     return [E[offsets[s] : offsets[s + 1]] for s in range(len(corpus))]
+
+
+def check_pool(pool: Any) -> None:
+    """BoveError unless bags stay as they are (None) or become one vector each ("mean")."""
+    if pool is not None and not (isinstance(pool, str) and pool == "mean"):
+        raise BoveError(f"pool {pool!r}: must be None or 'mean'")
+
+
+def pooled(bags: Sequence[np.ndarray], rank: int, dtype: Any = np.float32) -> np.ndarray:
+    """[len(bags), r], the mean of each bag's vectors; 0 for an empty bag."""
+    means = np.zeros((len(bags), rank), dtype)
+    for row, bag in zip(means, bags, strict=True):
+        if len(bag):
+            row[:] = bag.mean(axis=0, dtype=np.float64)
+    return means
 
 
 def shown(counts: Mapping[str, int], most: int = 5) -> str:

@@ -11,9 +11,20 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import eigsh
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from bove.api.corpus import Corpus, Names, Unseen, names_of, shown, split, stacked
+from bove.api.corpus import (
+    Corpus,
+    Names,
+    Unseen,
+    check_pool,
+    names_of,
+    pooled,
+    shown,
+    split,
+    stacked,
+)
 from bove.api.graph import Graph, Vectors, mapped, seed_of
 from bove.errors import BoveError, BoveWarning
 from bove.evaluate.alignment import bag_of
@@ -73,7 +84,7 @@ def _signature() -> Signature:
     del found["checkpoint_every"]
     found |= {_INFERENCE.get(one.name, one.name): one.default for one in fields(InferenceSettings)}
     first = [Parameter("self", _EITHER), Parameter("rank", _EITHER, default=found.pop("rank"))]
-    named = {**found, "random_state": 1}
+    named = {**found, "pool": None, "random_state": 1}
     return Signature([*first, *(Parameter(name, _NAMED, default=value) for name, value in named.items())])
 
 
@@ -244,6 +255,8 @@ class BoVE(TransformerMixin, BaseEstimator):
         solver, iterations, energy: as `inference` there.
         infer_tolerance: as `inference.tolerance` there.
         threads: the result does not depend on them (als).
+        pool: what `transform` gives. None: a bag for each graph, in a list. "mean": the mean of each bag's
+            vectors, one row for each graph, as classifiers and other steps of a pipeline take it.
         random_state: whole number, RandomState or None.
 
     Attributes:
@@ -276,6 +289,7 @@ class BoVE(TransformerMixin, BaseEstimator):
             BoveError: a setting or a graph that is not allowed, no node at all, or training that diverges.
         """
         settings, own = training_settings(self.get_params())
+        check_pool(self.pool)
         corpus = Corpus.of(X)
         data = training_data(corpus, vectors, settings.rank)
         seed = seed_of(self.random_state)
@@ -291,8 +305,10 @@ class BoVE(TransformerMixin, BaseEstimator):
         self._take(model, corpus.names)
         return self
 
-    def transform(self, X: Graphs, *, vectors: Vectors | None = None) -> list[np.ndarray]:
+    def transform(self, X: Graphs, *, vectors: Vectors | None = None) -> list[np.ndarray] | np.ndarray:
         """The bag of each graph: [n, r] float, one row per node in the order of its nodes.
+
+        With `pool="mean"` one array [len(X), r] of their means, 0 for a graph without nodes.
 
         A graph's bag depends on that graph alone. What the model does not know is left out, with a warning; a
         node without anything known has a vector from its neighbours, or 0.
@@ -306,8 +322,16 @@ class BoVE(TransformerMixin, BaseEstimator):
             sklearn.exceptions.NotFittedError: before `fit`.
         """
         check_is_fitted(self, "model_")
+        check_pool(self.pool)
         corpus = self._numbered(Corpus.of(X), vectors)
-        return split(self._infer(corpus)[0], corpus)
+        bags = split(self._infer(corpus)[0], corpus)
+        return bags if self.pool is None else pooled(bags, self.model_.rank, self.properties_.dtype)
+
+    @available_if(lambda self: self.pool is not None)
+    def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
+        """[r] names of the columns of pooled vectors: bove0, bove1, …; only with `pool="mean"`."""
+        check_is_fitted(self, "model_")
+        return np.array([f"bove{column}" for column in range(self.model_.rank)], object)
 
     def evidence(self, X: Graphs, *, vectors: Vectors | None = None) -> list[np.ndarray]:
         """The evidence of each graph's nodes, [n] float64: weights for the scores of their bags.
@@ -320,7 +344,7 @@ class BoVE(TransformerMixin, BaseEstimator):
         corpus = self._numbered(Corpus.of(X), vectors)
         return split(self._infer(corpus)[1], corpus)
 
-    def fit_transform(self, X: Graphs, y: object = None, **given: Any) -> list[np.ndarray]:
+    def fit_transform(self, X: Graphs, y: object = None, **given: Any) -> list[np.ndarray] | np.ndarray:
         """`fit`, then `transform` of the same graphs."""
         corpus = Corpus.of(X)
         return self.fit(corpus, y, **given).transform(corpus, **given)

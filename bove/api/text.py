@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
+from bove.api.corpus import check_pool, pooled
 from bove.bags import BOVE
 from bove.bags.store import Bags
 from bove.config.variants import Run
@@ -85,10 +86,9 @@ class TextModel:
         Raises:
             BoveError: something that is not a text, no parser, or no such system.
         """
-        if pool not in (None, "mean"):
-            raise BoveError(f"pool {pool!r}: unknown; give None or 'mean'")
-        bags = self._bags(_texts(texts), system)
-        return [bag.vectors for bag in bags] if pool is None else pooled(bags, self._rank(system))
+        check_pool(pool)
+        bags = [bag.vectors for bag in self._bags(_texts(texts), system)]
+        return bags if pool is None else pooled(bags, self._rank(system))
 
     def tokens(self, texts: Iterable[str], system: str = BOVE) -> list[list[str]]:
         """The tokens that the vectors of `encode` are of; a system may have none for some tokens.
@@ -262,15 +262,6 @@ def joined(bags: Sequence[Bag], rank: int) -> tuple[np.ndarray, np.ndarray]:
     """All vectors [N, r] of some bags, and [len(bags) + 1] offsets."""
     vectors = [np.zeros((0, rank), np.float32), *(bag.vectors for bag in bags)]
     return np.concatenate(vectors), offsets_of(np.array([len(bag.vectors) for bag in bags], np.int64))
-
-
-def pooled(bags: Sequence[Bag], rank: int) -> np.ndarray:
-    """[len(bags), r] float32, the mean of each bag's vectors; 0 for an empty bag."""
-    means = np.zeros((len(bags), rank), np.float32)
-    for row, bag in zip(means, bags, strict=True):
-        if len(bag.vectors):
-            row[:] = bag.vectors.mean(axis=0, dtype=np.float64)
-    return means
 
 
 def texts_of(bags: Bags) -> dict[str, str]:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bove.api.text import joined, pooled
+from bove.api.corpus import pooled
+from bove.api.text import joined
 from bove.bags import BOVE, SYSTEMS
 from bove.bags.store import BagWriter
 from bove.cli.common import (
@@ -79,7 +80,8 @@ def run_embed(args: argparse.Namespace) -> None:
         raise BoveError(f"--output {args.output}: ends in none of {', '.join(WRITERS)}; name it so")
     embedder, system = open_embedder(args, open_run(args)), args.system or BOVE
     found = embedded(args.texts, args.column, embedder, system)
-    means = pooled(found.bags, embedder.made_by(system)[0]) if args.pool == "mean" else None
+    bags = [bag.vectors for bag in found.bags]
+    means = pooled(bags, embedder.made_by(system)[0]) if args.pool == "mean" else None
     WRITERS[kind](args.output, found, embedder, system, means)
     log.info("wrote %s", args.output)
 

@@ -11,17 +11,18 @@ import reference
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils import estimator_checks
 
 import bove
 from bove.config.load import load_schema
 
 SMALL = {
-    "rank": 5, "alpha": 2.0, "lambda_P": 0.3, "lambda_R": 0.2, "lambda_E": 0.4, "dtype": "float64",
-    "max_rounds": 15, "energy": 1.0, "infer_tolerance": 1e-10, "iterations": 300, "r_tolerance": 1e-9,
+    "rank": 5, "scale": "absolute", "alpha": 2.0, "lambda_P": 0.3, "lambda_R": 0.2, "lambda_E": 0.4,
+    "dtype": "float64", "max_rounds": 15, "energy": 1.0, "infer_tolerance": 1e-10, "iterations": 300,
+    "r_tolerance": 1e-9,
 }  # fmt: skip
 
 
@@ -61,7 +62,7 @@ def test_the_parameters_are_the_settings_of_the_workflow_by_the_same_names():
         "random_state": keys["seed"],
     }
     parameters = bove.BoVE().get_params()
-    assert parameters.pop("init") == "zero"
+    assert parameters.pop("init") == "zero" and parameters.pop("pool") is None
     assert parameters == {name: known[name]["default"] for name in parameters}
     # what is given in fit, or has no place here
     assert known.keys() - parameters.keys() == {"als", "sgd", "pretrained", "checkpoint_every", "shards"}
@@ -244,6 +245,44 @@ def test_bags_serve_in_a_pipeline_and_settings_are_searched():
     means = search.cv_results_["mean_test_score"]
     # without relations the first nodes of all graphs are alike
     assert means[0] == pytest.approx(0.5) and means[1] > 0.9
+
+
+def typed_graphs(count):
+    """Chains of two classes, alike but for the labels of their edges, of which most are of the class."""
+    rng, graphs, classes = np.random.default_rng(0), [], np.arange(count) % 2
+    for of_class in classes:
+        n = int(rng.integers(6, 12))
+        nodes = [[f"kind:{kind}"] for kind in rng.integers(4, size=n)]
+        labels = np.where(rng.random(n - 1) < 0.8, of_class, 1 - of_class)
+        graphs.append(bove.Graph(nodes, [(f"bond{label}", j, j + 1) for j, label in enumerate(labels)]))
+    return graphs, classes
+
+
+def test_pooled_bags_are_features_under_cross_validation():
+    graphs, classes = typed_graphs(200)
+    given = {**SMALL, "rank": 8, "iterations": 30, "max_rounds": 6, "tolerance": 0, "pool": "mean"}
+    scores = {}
+    for alpha in (0, 1):
+        steps = bove.BoVE(**{**given, "alpha": alpha}), StandardScaler(), LogisticRegression(C=10)
+        scores[alpha] = cross_val_score(make_pipeline(*steps), graphs, classes, cv=5)
+    # the labels are known to the relations alone
+    assert scores[1].mean() > 0.9 and scores[0].mean() < 0.65
+
+
+def test_pooled_bags_are_means_with_names_for_their_columns(fitted):
+    pandas = pytest.importorskip("pandas")
+    graphs, bags = random_graphs(2), fitted.transform(random_graphs(2))
+    assert not hasattr(fitted, "set_output")  # a bag has no columns
+    model = clone(fitted).set_params(pool="mean").fit(random_graphs())
+    means = model.transform(graphs)
+    np.testing.assert_allclose(means, [bag.mean(axis=0) if len(bag) else np.zeros(5) for bag in bags])
+    assert means.dtype == np.float64 and model.transform([]).shape == (0, 5)
+    frame = make_pipeline(model, StandardScaler()).set_output(transform="pandas").fit_transform(graphs)
+    assert isinstance(frame, pandas.DataFrame) and frame.shape == (6, 5)
+    assert list(frame) == list(model.get_feature_names_out()) == [f"bove{i}" for i in range(5)]
+    for pool in ("max", np.ones(2), True):
+        with pytest.raises(bove.BoveError, match="must be None or 'mean'"):
+            clone(fitted).set_params(pool=pool).fit(graphs)
 
 
 def test_relative_settings_are_recorded_with_what_they_come_to():

@@ -27,7 +27,9 @@ def refused(make, said):
     assert said in str(caught.value) and "\n" not in str(caught.value)
 
 
-DEFAULTS = {name: value for name, value in bove.BoVE().get_params().items() if name != "random_state"}
+DEFAULTS = bove.BoVE().get_params()
+for name in ("pool", "random_state"):
+    del DEFAULTS[name]
 OF_SGD = {one.name for one in own_fields(SgdSettings).values()}
 
 
