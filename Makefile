@@ -28,7 +28,7 @@ EXTRAS := $(addprefix --extra ,vectors networkx parse search plots workflow mpi 
 
 demo: $(STAMP)
 	$(IN) snakemake --cores $(CORES)
-	@printf '\n'; cat results/demo/tables/sts.md results/demo/tables/snli.md
+	@printf '\n'; cat $(foreach name,sts snli roles,results/demo/tables/$(name).md)
 	@printf '\nThe tables are in %s/results/demo/tables.\n' "$$PWD"
 
 report: $(STAMP)

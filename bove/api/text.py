@@ -271,8 +271,4 @@ def texts_of(bags: Bags) -> dict[str, str]:
     run = next((path for path in bags.path.absolute().parents if (path / "config.yaml").is_file()), None)
     if run is None or not (pairs := run / "pairs" / f"{bags.path.stem}.jsonl").is_file():
         return {}
-    return {
-        f"{pair.id}.{side}": text
-        for pair in read_pairs(pairs)
-        for side, text in enumerate((pair.first, pair.second), 1)
-    }
+    return {name: text for pair in read_pairs(pairs) for name, text in pair.sentences.items()}

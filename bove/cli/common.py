@@ -21,7 +21,7 @@ from bove.factor.settings import InferenceSettings, types_of
 from bove.files import Oddities, atomic_write, encoded, read_lines, read_object, write_json
 from bove.text.conll import Sentence, read_sentences
 from bove.text.graphs import Counts
-from bove.text.pairs import TASKS
+from bove.text.pairs import TASKS, Pair
 from bove.text.parser import NAMES as FURTHER
 
 log = logging.getLogger("bove")
@@ -307,6 +307,18 @@ def trees_of(path: str, ids: Sequence[str] | None, count: int) -> list[Sentence]
         if seen[name] > 1:
             raise BoveError(f"{path}: {seen[name]} trees have id {name!r}; give each its own")
     return [found[name] for name in ids]
+
+
+def named_pairs(path: str | Path, pairs: Sequence[Pair], names: Iterable[str]) -> list[Pair]:
+    """The pairs that --pair names by their ids; BoveError for one that is not there or not scored."""
+    by_id = {pair.id: pair for pair in pairs}
+    for name in names:
+        if name not in by_id:
+            looks = f"ids look like {pairs[0].id}" if pairs else "it holds none"
+            raise BoveError(f"--pair {name}: {path} has no such pair; {similar(name, by_id)}{looks}")
+        if not by_id[name].scored:
+            raise BoveError(f"--pair {name}: has no gold, so was not parsed; choose a pair that is scored")
+    return [by_id[name] for name in names]
 
 
 def parsed(embedder: Embedder, texts: Sequence[str]) -> list[Sentence]:

@@ -19,6 +19,7 @@ from bove.cli.common import (
     add_run_arguments,
     add_weights,
     check_sentences,
+    named_pairs,
     open_embedder,
     open_run,
     parsed,
@@ -38,6 +39,7 @@ from bove.factor.parallel import Workers, make_batches
 from bove.files import atomic_write, sha256
 from bove.text.conll import Sentence
 from bove.text.graphs import load_graphs, sentences_of
+from bove.text.pairs import Pair, read_pairs
 from bove.text.vectors import WordLookup, pretrained_rows
 
 log = logging.getLogger("bove")
@@ -67,6 +69,8 @@ def register_explain(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("sentences", nargs="*", metavar="SENTENCE", help="two sentences, as text")
     parser.add_argument("--conllu", metavar="FILE", help="instead: a file with the two sentences' trees")
     parser.add_argument("--ids", nargs=2, metavar="ID", help="which two trees of the file, by sent_id")
+    parser.add_argument("--pair", nargs=2, metavar=("DATASET", "ID"),
+        help="instead: a pair of the run's data set; of roles, with the exchanged sentence too")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print JSON, with every cosine in full")
     parser.add_argument("--html", metavar="FILE", help="write a page with a heat map of every cosine")
     add_weights(parser)
@@ -74,27 +78,50 @@ def register_explain(parser: argparse.ArgumentParser) -> None:
 
 
 def run_explain(args: argparse.Namespace) -> None:
-    """Print the alignment of two sentences under each system."""
-    if args.conllu and args.sentences:
-        raise BoveError("give two sentences as text or their trees with --conllu, not both")
-    if not args.conllu and len(args.sentences) != 2:
+    """Print the alignment of two sentences under each system; of a probe of roles, of both its pairs."""
+    if sum(map(bool, (args.sentences, args.conllu, args.pair))) > 1:
+        raise BoveError("give two sentences as text, or their trees with --conllu, or --pair, not both")
+    if not (args.conllu or args.pair) and len(args.sentences) != 2:
         given = len(args.sentences)
         raise BoveError(f"{given} given, but two sentences are needed; put each in quotation marks")
     run = open_run(args)
     weight, power = weighting(args, run)
+    pair, sentences = _pair(args, run) if args.pair else (None, None)
     embedder = open_embedder(args, run)
-    names = ["the first sentence", "the second sentence"]
-    sentences = _sentences(args, embedder, args.sentences, names)
-    texts = args.sentences or [" ".join(sentence.forms) for sentence in sentences]
-    explanation = _explained(embedder, sentences, texts, weight, power)
+    if pair is None:
+        sentences = _sentences(args, embedder, args.sentences, ["the first sentence", "the second sentence"])
+        texts = args.sentences or [" ".join(sentence.forms) for sentence in sentences]
+    else:
+        texts = list(pair.sentences.values())
+        check_sentences(embedder, sentences, [f"sentence {name}" for name in pair.sentences])
+    # the first sentence with the second and, of a probe of roles, with the exchanged one
+    shown = [
+        _explained(embedder, [sentences[0], sentences[other]], [texts[0], texts[other]], weight, power)
+        for other in range(1, len(sentences))
+    ]
     if args.html:
         with atomic_write(args.html) as stream:
-            stream.write(explain.as_html(explanation))
+            stream.write(explain.as_html(*shown))
         log.info("wrote %s", args.html)
     if args.json:
-        _print_json(explain.as_json(explanation) | {"model_hash": embedder.model.hash})
+        found, *exchanged = map(explain.as_json, shown)
+        more = {"exchanged": exchanged[0]} if exchanged else {}
+        _print_json(found | more | {"model_hash": embedder.model.hash})
     else:
-        print(explain.as_text(explanation), end="")
+        more = [explain.margins_text(*shown)] if len(shown) > 1 else []
+        print("\n".join([*map(explain.as_text, shown), *more]), end="")
+
+
+def _pair(args, run: Run | None) -> tuple[Pair, list[Sentence]]:
+    """A scored pair of the run, and the trees of its sentences."""
+    if run is None:
+        raise BoveError("--pair names a pair of a run; give --run too")
+    if args.ids:
+        raise BoveError("--ids names trees of a file, not of a pair; leave it out")
+    dataset, name = args.pair
+    pairs, trees = run.dataset(dataset)
+    (pair,) = named_pairs(pairs, read_pairs(pairs), [name])
+    return pair, trees_of(str(trees), list(pair.sentences), len(pair.sentences))
 
 
 def _explained(embedder, sentences: list[Sentence], texts: list[str], weight, power) -> explain.Explanation:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bove.bags import WORD_VECTORS
 from bove.bags.store import Bags
-from bove.cli.common import add_development_argument, check_confidence, named_values, write_files
+from bove.cli.common import add_development_argument, check_confidence, named_pairs, named_values, write_files
 from bove.errors import BoveError
 from bove.evaluate import plots
 from bove.evaluate.alignment import entailment_score, similarity_score
@@ -184,14 +184,8 @@ def run_figures_tokens(args: argparse.Namespace) -> None:
 
 def _chosen(args, pairs: Sequence[Pair]) -> list[Pair]:
     """The pairs that are named, or the first of two different sentences of each subset, or of each label."""
-    by_id = {pair.id: pair for pair in pairs}
-    for name in args.pair:
-        if name not in by_id:
-            raise BoveError(f"--pair {name}: {args.pairs} has no such pair; ids look like {pairs[0].id}")
-        if not by_id[name].scored:
-            raise BoveError(f"--pair {name}: has no gold, so was not parsed; choose a pair that is scored")
     if args.pair:
-        return [by_id[name] for name in dict.fromkeys(args.pair)]
+        return named_pairs(args.pairs, pairs, dict.fromkeys(args.pair))
     found: dict[str, Pair] = {}
     for pair in pairs:
         if pair.scored and pair.first != pair.second:

@@ -351,12 +351,26 @@ class Run:
             BoveError: it has not been made yet.
         """
         stage, place = _FILES[name]
-        path = self.path / (self.homes.folder(stage, self.variant.folder) + place)
+        return self._made(self.homes.folder(stage, self.variant.folder) + place)
+
+    def _made(self, place: str) -> Path:
+        path = self.path / place
         if self.archive and not path.is_file():
-            raise BoveError(f"{self.archive}: a packed run has no {name}; give the folder of the run itself")
+            raise BoveError(f"{self.archive}: a packed run has no {place}; give the folder of the run itself")
         if not path.is_file():
             raise BoveError(f"{path}: not there, so the run is not finished; finish it with `{self._make()}`")
         return path
+
+    def dataset(self, name: str) -> tuple[Path, Path]:
+        """The pairs of a data set, and their sentences' trees.
+
+        Raises:
+            BoveError: the run has no such data set, or it has not been made yet.
+        """
+        if name not in self.config["datasets"]:
+            known = ", ".join(self.config["datasets"])
+            raise BoveError(f"{self.archive or self.path}: has no data set {name!r}; there are: {known}")
+        return self._made(f"pairs/{name}.jsonl"), self._made(f"parses/{name}.conllu.gz")
 
     def treebank(self) -> Path:
         """The training part of the treebank.

@@ -218,6 +218,17 @@ def weight_note(explanation: Explanation) -> str:
     )
 
 
+def margins_text(second: Explanation, exchanged: Explanation) -> str:
+    """How much better the first sentence entails the second than the one with exchanged roles, by system."""
+    pairs = [(a, exchanged.alignments[system]) for system, a in second.alignments.items()]
+    rows = [["plain", *(digits(one.forward - other.forward) for one, other in pairs)]]
+    if second.weight != NONE:
+        weighted = (digits(one.weighted.forward - other.weighted.forward) for one, other in pairs)
+        rows.append([f"by {second.weight}", *weighted])
+    header = ["SNLI of the first pair less that of the second", *second.alignments]
+    return table(header, rows, range(1, len(header))) + "\n"
+
+
 def _direction(explanation: Explanation, side: int) -> str:
     """The best partner of each token of one side in the other; dashes where it has none."""
     tokens, others = explanation.tokens[side], explanation.tokens[1 - side]
@@ -263,16 +274,15 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[
     )
 
 
-def as_html(explanation: Explanation) -> str:
-    """The page; Jinja escapes all text from the sentences."""
+def as_html(*explanations: Explanation) -> str:
+    """The page of explanations with the same weights; Jinja escapes all text from the sentences."""
     from jinja2 import Environment, PackageLoader
 
     environment = Environment(loader=PackageLoader("bove", "evaluate"), autoescape=True, trim_blocks=True)
     environment.filters |= {"digits": digits, "shades": _shades, "head": _head}
     page = environment.get_template("explanation.html")
-    note = "" if explanation.weight == NONE else weight_note(explanation)
-    shown = {name: getattr(explanation, name) for name in ("texts", "tokens", "alignments", "weight")}
-    return page.render(note=note, **shown)
+    note = "" if explanations[0].weight == NONE else weight_note(explanations[0])
+    return page.render(note=note, explanations=explanations)
 
 
 def _head(token: Token, sentence: Sequence[Token]) -> str:

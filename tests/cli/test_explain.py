@@ -10,7 +10,7 @@ from tiny_treebank import tiny_sentences, write_treebank
 from bove.cli.main import main
 from bove.evaluate.results import read_scores
 from bove.text.conll import Sentence
-from bove.text.pairs import Pair
+from bove.text.pairs import Pair, write_pairs
 
 SYSTEMS = ["word-vectors", "properties-only", "bove"]
 STRANGE = Sentence("9", ("xyz", "boy"), ("XX", "NN"), (2, 0), ("what", "ROOT"))
@@ -82,6 +82,54 @@ def test_the_table_has_every_word_and_the_page_is_written(folder, tmp_path, caps
     assert page.read_text(encoding="utf-8").count("<h2>") == 3
 
 
+@pytest.fixture(scope="module")
+def with_pairs(folder):
+    """A run with a data set of a pair, a pair without gold, and a probe of roles."""
+    turned = Sentence(
+        "", ("The", "cat", "sees", "a", "dog", "."), CHASED.tags, CHASED.heads, CHASED.relations
+    )
+    names = ("d", "D", "similarity", "a")
+    pairs = [
+        Pair("p#1", *names, "The dog sees a cat.", "A cat sees the dog.", 1.0, True),
+        Pair("none", *names, "Of a.", "Of b.", None, False),
+        Pair("r", "d", "D", "roles", "a", "x", "y", "second", True, "The cat sees a dog ."),
+    ]
+    trees = {"p#1.1": CHASED, "p#1.2": TURNED, "r.1": CHASED, "r.2": CHASED, "r.3": turned}
+    for name in ("pairs", "parses"):
+        (folder / name).mkdir()
+    with open(folder / "pairs" / "d.jsonl", "w", encoding="utf-8") as stream:
+        write_pairs(stream, pairs)
+    trees = [replace(tree, id=name) for name, tree in trees.items()]
+    write_treebank(folder / "parses" / "d.conllu.gz", trees)
+    return folder
+
+
+def test_a_pair_of_the_run_is_shown_by_its_id(with_pairs, capsys):
+    content = explained(with_pairs, capsys, "--pair", "d", "p#1")
+    texts = [side.pop("text") for side in content["sentences"]]
+    assert texts == ["The dog sees a cat.", "A cat sees the dog."] and "exchanged" not in content
+    usual = explained(with_pairs, capsys, "--conllu", with_pairs / "two.conllu")
+    assert usual["systems"] == content["systems"]
+
+
+@pytest.mark.parametrize("weight", ["none", "length"])
+def test_a_probe_of_roles_is_shown_with_the_exchanged_sentence_too(with_pairs, capsys, tmp_path, weight):
+    words = ["--pair", "d", "r", "--weight", weight]
+    content = explained(with_pairs, capsys, *words)
+    assert content["exchanged"]["sentences"][1]["text"] == "The cat sees a dog ."
+    kind = (lambda found: found) if weight == "none" else (lambda found: found["weighted"])
+    scores = [
+        {system: kind(found)["snli_first_entails_second"] for system, found in shown["systems"].items()}
+        for shown in (content, content["exchanged"])
+    ]
+    assert scores[0]["bove"] > scores[1]["bove"] and scores[0]["word-vectors"] == scores[1]["word-vectors"]
+    assert main(command(with_pairs, *words, "--html", tmp_path / "page.html")) == 0
+    margins = [f"{scores[0][system] - scores[1][system]:.4f}" for system in SYSTEMS]
+    last = capsys.readouterr().out.rstrip("\n").rsplit("\n", 1)[1]
+    assert last.split() == [*("plain",) * (weight == "none"), *("by", weight) * (weight != "none"), *margins]
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").count("<h2>") == 2 * len(SYSTEMS)
+
+
 def test_files_may_be_named_instead_of_a_run_and_trees_by_their_ids(folder, capsys, refused):
     files = ["explain", "--json", "--conllu", f"{folder}/more.conllu", "--ids", "2", "1"]
     words = [
@@ -130,10 +178,15 @@ def test_settings_go_before_the_run_s_and_what_the_treebank_lacks_is_warned_of(f
         ("one two --tagger t.pt", "--tagger and --parser belong together"),
         ("one two --tagger t.pt --parser p.pt", "t.pt: no such file"),
         ("one two --variant compare/x", "has no variant 'compare/x'"),
+        ("one two --pair d p", "or --pair, not both"),
+        ("--pair d r --ids r.1 r.3", "--ids names trees of a file, not of a pair"),
+        ("--pair e p", "tiny: has no data set 'e'; there are: d"),
+        ("--pair d p", "--pair p: {0}/pairs/d.jsonl has no such pair; ids look like p#1"),
+        ("--pair d none", "--pair none: has no gold, so was not parsed"),
     ],
 )
-def test_what_does_not_fit_is_one_line(folder, refused, words, message):
-    refused(command(folder, *words.format(folder).split()), message)
+def test_what_does_not_fit_is_one_line(with_pairs, refused, words, message):
+    refused(command(with_pairs, *words.format(with_pairs).split()), message.format(with_pairs))
 
 
 def test_vectors_of_another_length_and_missing_runs_are_one_line(folder, tmp_path, refused):

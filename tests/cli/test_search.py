@@ -317,16 +317,17 @@ def test_a_text_file_is_a_collection_whose_sentences_are_printed(folder, tmp_pat
 
 def test_bags_of_a_run_are_shown_with_the_sentences_of_its_pairs(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(Embedder, "parse", parse)
-    pairs = [Pair("p", "d", "D", "entailment", "a", TEXTS[0], TEXTS[1], "entailment", True)]
+    pairs = [Pair("p", "d", "D", "roles", "a", TEXTS[0], TEXTS[1], "second", True, TEXTS[2])]
     for place in ("pairs", "bags/bove"):
         (folder / place).mkdir(parents=True)
     with open(folder / "pairs" / "d.jsonl", "w", encoding="utf-8") as stream:
         write_pairs(stream, pairs)
     path = folder / "bags" / "bove" / "d.safetensors"
     with BagWriter(
-        path, ["p.1", "p.2"], [6, 6], [0, 1], 6, "bove", Bags.open(folder / "b").model_hash
+        path, ["p.1", "p.2", "p.3"], [6, 6, 3], [0, 1, 2], 6, "bove", Bags.open(folder / "b").model_hash
     ) as writer:
-        for b, bag in enumerate(load(folder).encode(TEXTS[:2])):
+        for b, bag in enumerate(load(folder).encode(TEXTS[:3])):
             writer.put(b, bag)
     found = rows(TEXTS[1], "--run", folder, "--bags", path, out=tmp_path / "out.csv")
-    assert [(row["id"], row["sentence"]) for row in found] == [("p.2", TEXTS[1]), ("p.1", TEXTS[0])]
+    expected = [("p.2", TEXTS[1]), ("p.1", TEXTS[0]), ("p.3", TEXTS[2])]
+    assert [(row["id"], row["sentence"]) for row in found] == expected
