@@ -1,10 +1,12 @@
 r"""Rows of word2vec and GloVe files, in blocks, without holding the file in memory.
 
 word2vec binary: a line `V r`, then per row the word, a space and r little-endian float32; some writers end
-each row with a line break. word2vec text: a line `V r`, then `word x_1 … x_r` per line. GloVe: the same lines
-without the first. A GloVe word may hold spaces, so the numbers are taken from the line's end.
+each row with a line break. Its words cannot hold a space: what follows would be read shifted, and is refused
+by its absurd numbers and control characters. word2vec text: a line `V r`, then `word x_1 … x_r` per line.
+GloVe: the same lines without the first. A GloVe word may hold spaces, so numbers are those at its end.
 """
 
+import re
 import warnings
 from collections.abc import Iterator
 from itertools import islice, takewhile
@@ -21,6 +23,10 @@ BLOCK_BYTES = 1 << 22
 BLOCK_ROWS = 4096
 _LONGEST_WORD = 4096
 _DIGITS = 18  # of a header's numbers at most; longer ones are none
+_CONTROL = re.compile(rb"[\0-\x1f\x7f]")
+_ABSURD = 1e6  # times what most rows have, or 1: no vector has such a number
+_SHIFTED = (2.0**-63, 2.0**-62)  # what three letters and a space are as a number
+_SPACE = "the file is damaged, or a word there has a space, which ends a word here: write it with _"
 _DAMAGED = "the file is damaged or its header wrong"
 
 
@@ -41,8 +47,8 @@ def read_blocks(path: str | Path, format: str = "auto", limit: int | None = None
         limit: number of rows to read; all where None.
 
     Raises:
-        BoveError: the file is not in the format, a row is damaged or not finite, or there are more or fewer
-            rows than its header says.
+        BoveError: the file is not in the format, a row is damaged, not finite or beyond all proportion to
+            the others, or there are more or fewer rows than its header says.
     """
     if limit is not None and limit < 1:
         raise BoveError(f"limit {limit}: no row would be read; give 1 or more, or none")
@@ -50,13 +56,33 @@ def read_blocks(path: str | Path, format: str = "auto", limit: int | None = None
     kind = find_kind(path, format)
     wanted = kind.size if limit is None or (kind.size is not None and kind.size < limit) else limit
     read = _binary_blocks if kind.binary else _text_blocks
-    number = 0
-    for words, rows in read(path, kind, wanted):
-        if not np.isfinite(rows).all():
-            bad = number + 1 + int(np.flatnonzero(~np.isfinite(rows).all(1))[0])
-            raise BoveError(f"{path}, row {bad}: a number that is not finite; is the file damaged?")
+    number, usual = 0, np.inf
+    for words, rows, starts in read(path, kind, wanted):
+        largest, middle = np.abs(rows).max(axis=1), (len(rows) - 1) // 2
+        usual = min(usual, max(1.0, np.partition(largest, middle)[middle]))
+        bad = ~(largest <= _ABSURD * usual)
+        if kind.binary:
+            bad |= (rows[:, 0] >= _SHIFTED[0]) & (rows[:, 0] < _SHIFTED[1])
+            bad |= [_CONTROL.search(word) is not None for word in words]
+        if bad.any():
+            row = int(bad.argmax())
+            raise _odd_row(path, number + row + 1, words[row], rows[row], usual, starts and starts[row])
         number += len(words)
         yield words, rows
+
+
+def _odd_row(path, number, word, row, usual, start) -> BoveError:
+    place = f"row {number}" if start is None else f"row {number} (byte {start})"
+    if not np.isfinite(row).all():
+        found = "a number that is not finite"
+    elif start is not None and _CONTROL.search(word):
+        found = f"a control character in the word {word[:40].decode('utf-8', 'replace')!a}"
+    else:
+        odd = row[0] if abs(row).max() <= _ABSURD * usual else row[abs(row).argmax()]
+        found = f"the number {odd:.3g}, where most rows have up to {usual:.3g}"
+    if start is None:
+        return BoveError(f"{path}, {place}: {found}; is the file damaged?")
+    return BoveError(f"{path}, {place}: {found}; {_SPACE}")
 
 
 def find_kind(path: str | Path, format: str) -> Kind:
@@ -101,16 +127,17 @@ def _trailing_numbers(fields) -> int:
     return sum(1 for _ in takewhile(_is_number, reversed(fields[1:])))
 
 
-def _binary_blocks(path, kind, wanted) -> Blocks:
+def _binary_blocks(path, kind, wanted):
+    """Blocks with the byte of the file at which each row starts."""
     size = 4 * kind.dimensions
     with open_bytes(path) as stream:
-        stream.readline()
+        before = len(stream.readline())  # bytes of the file before those in the buffer
         buffer, place, number, breaks, ended = b"", 0, 0, None, False
         while number < wanted:
             piece = b"" if ended else stream.read(BLOCK_BYTES)
             ended = not piece
-            buffer, place = buffer[place:] + piece, 0
-            words, raw = [], []
+            before, buffer, place = before + place, buffer[place:] + piece, 0
+            words, raw, starts = [], [], []
             while number < wanted:
                 space = buffer.find(b" ", place, place + _LONGEST_WORD)
                 end = space + 1 + size
@@ -118,19 +145,20 @@ def _binary_blocks(path, kind, wanted) -> Blocks:
                 if space < 0 or end + (not ended) > len(buffer):
                     break
                 words.append(buffer[place:space])
+                starts.append(before + place)
                 raw.append(buffer[space + 1 : end])
                 number += 1
                 if breaks is None:
                     breaks = buffer[end : end + 1] == b"\n"
                 if breaks and end < len(buffer):
                     if buffer[end] != 10:
-                        raise BoveError(
-                            f"{path}, row {number}: no line break after it, unlike row 1; {_DAMAGED}"
-                        )
+                        found = f"row {number} (byte {starts[-1]}): no line break after it, unlike row 1"
+                        raise BoveError(f"{path}, {found}; {_SPACE}")
                     end += 1
                 place = end
             if words:
-                yield words, np.frombuffer(b"".join(raw), "<f4").reshape(len(words), kind.dimensions)
+                rows = np.frombuffer(b"".join(raw), "<f4").reshape(len(words), kind.dimensions)
+                yield words, rows, starts
             elif ended:
                 raise _cut_off(path, number, kind)
             elif len(buffer) - place > _LONGEST_WORD + size:
@@ -141,7 +169,7 @@ def _binary_blocks(path, kind, wanted) -> Blocks:
             )
 
 
-def _text_blocks(path, kind, wanted) -> Blocks:
+def _text_blocks(path, kind, wanted):
     number = 0
     with open_bytes(path) as stream:
         found = (text_line(path, place, raw).rstrip(b" ") for place, raw in enumerate(stream, 1))
@@ -151,7 +179,7 @@ def _text_blocks(path, kind, wanted) -> Blocks:
             lines = list(islice(rows, count))
             if not lines:
                 break
-            yield _text_rows(path, lines, kind.dimensions, number)
+            yield *_text_rows(path, lines, kind.dimensions, number), None
             number += len(lines)
         ended = not stream.read(64).strip()
     if kind.size is not None and number < min(wanted, kind.size):

@@ -23,6 +23,7 @@ from bove.text.vocabulary import Vocabulary
 FORMAT = "bove-vectors"
 NOT_UTF8 = "words that are not UTF-8, left out"
 EMPTY = "empty words, left out"
+MARKED = "words with an invisible byte order mark, U+FEFF, left out"
 DUPLICATE = "repeated words, left out"
 # type and number of axes of each array
 _ARRAYS = {"vectors": ("<f4", 2), "words": ("|u1", 1), "word_offsets": ("<i8", 1)}
@@ -169,7 +170,7 @@ def convert(
 def fault_of_word(word: bytes) -> str | None:
     """Why a row with this word is left out; None where it is not."""
     try:
-        return None if word.decode() else EMPTY
+        return MARKED if "\ufeff" in word.decode() else None if word else EMPTY
     except UnicodeDecodeError:
         return NOT_UTF8
 
