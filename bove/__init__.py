@@ -7,6 +7,7 @@ from bove._version import __version__
 
 # name → module that has it; the types are in __init__.pyi
 _PUBLIC = {
+    "Bags": "bove.bags.store",
     "BoVE": "bove.api.estimator",
     "BoveError": "bove.errors",
     "BoveWarning": "bove.errors",
@@ -22,6 +23,7 @@ _PUBLIC = {
     "from_networkx": "bove.api.readers",
     "from_triples": "bove.api.readers",
     "load": "bove.api.text",
+    "read_bags": "bove.bags.store",
     "read_conll": "bove.api.readers",
     "read_json_lines": "bove.api.readers",
     "read_triples": "bove.api.readers",

@@ -15,6 +15,8 @@ from bove.api.readers import write_json_lines as write_json_lines
 from bove.api.text import Hit as Hit
 from bove.api.text import TextModel as TextModel
 from bove.api.text import load as load
+from bove.bags.store import Bags as Bags
+from bove.bags.store import read_bags as read_bags
 from bove.bags.store import write_bags as write_bags
 from bove.errors import BoveError as BoveError
 from bove.errors import BoveWarning as BoveWarning

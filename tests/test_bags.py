@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
+import bove
 from bove.bags.store import Bags, BagWriter
 from bove.errors import BoveError
 
@@ -101,6 +102,20 @@ def test_evidence_is_kept_beside_the_vectors_where_it_is_asked_for(tmp_path):
     assert Bags.open(tmp_path / "without").evidence is None
     with pytest.raises(BoveError, match="without: has no evidence of its vectors; weight them by length"):
         Bags.open(tmp_path / "without").evidence_of(0)
+
+
+def test_bags_that_are_read_can_be_written_again(tmp_path):
+    given = {"a": np.ones((2, 3), np.float32), "b": np.zeros((0, 3), np.float32)}
+    evidence = {"a": np.array([0.5, 2]), "b": np.zeros(0)}
+    bove.write_bags(tmp_path / "b", given, "mine", evidence)
+    bags = bove.read_bags(tmp_path / "b")
+    assert bags.system == "mine" and bags.get("c") is None and bags.get("a").shape == (2, 3)
+    assert {name: bag.tolist() for name, bag in bags.items()} == {n: bag.tolist() for n, bag in given.items()}
+    again = {name: bags.evidence_of(bags.bag_of(name)) for name in bags}
+    bove.write_bags(tmp_path / "c", bags, bags.system, again)
+    assert (tmp_path / "b").read_bytes() == (tmp_path / "c").read_bytes()
+    with pytest.raises(BoveError, match="no such file"):
+        bove.read_bags(tmp_path / "d")
 
 
 @pytest.mark.parametrize("interrupt", [True, False])

@@ -3,8 +3,10 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from numbers import Integral
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
@@ -17,9 +19,12 @@ from bove.text.vocabulary import ADJACENCY
 
 if TYPE_CHECKING:
     import networkx
+    import pandas
 
 EDGE, LABEL = "edge", "label"
 Properties = Iterable[str] | Callable[[Hashable, Mapping[str, Any]], Iterable[str]] | None
+_TRIPLE = "head, relation, dependent"
+Triples = Union[str, PathLike[str], Iterable[tuple[Hashable, str, Hashable]], "pandas.DataFrame", np.ndarray]
 _KEYS = ("nodes", "edges", "id", "names")
 
 
@@ -225,24 +230,45 @@ def write_json_lines(graphs: Iterable[Graph], path: str | Path) -> None:
             stream.write(f"{line}\n")
 
 
+def each_triple(triples: Triples) -> Iterator[tuple[Hashable, str, Hashable]]:
+    """(head, relation, dependent) of each triple; for arguments and errors see `from_triples`."""
+    given: Any = triples
+    if isinstance(given, str | PathLike):
+        given = (cells for _, cells in numbered_rows(Path(given), 3))
+    elif (shape := getattr(given, "shape", None)) is not None:
+        if len(shape) != 2 or shape[1] != 3:
+            raise BoveError(f"triples: a table of shape {tuple(shape)}; give three columns: {_TRIPLE}")
+        frame = hasattr(given, "itertuples")
+        given = given.itertuples(index=False, name=None) if frame else np.asarray(given).tolist()
+    for triple in series(given, "triples", f"a list of ({_TRIPLE})"):
+        if not isinstance(triple, Sequence) or isinstance(triple, str) or len(triple) != 3:
+            raise BoveError(f"{triple!r} is not a triple; give ({_TRIPLE})")
+        head, relation, dependent = triple
+        numbered = isinstance(relation, Integral) and not isinstance(relation, bool)
+        yield head, str(relation) if numbered else relation, dependent
+
+
 def from_triples(
-    triples: Iterable[tuple[Hashable, str, Hashable]],
+    triples: Triples,
     properties: Mapping[Hashable, Iterable[str]] | None = None, own_property: bool = True, id: str = "",
 ) -> Graph:  # fmt: skip
     """One graph of (head, relation, dependent) facts, its nodes numbered as they are first met.
 
     Args:
-        triples: read once.
+        triples: the path of a file as `read_triples` takes it; or a series of triples, read once; or a data
+            frame or an array of three columns. A relation that is a whole number is called by its digits.
         properties: of some nodes; those that no triple has become isolated nodes.
         own_property: whether each node has a property `node:…` of its own, and so a vector of its own in P.
             Without any property a node's vector comes from its edges alone, as in RESCAL.
         id: the graph's name.
 
     Raises:
-        BoveError: a triple of other than three parts, a node without identity, such as None, properties and
-            relations that are not text, or nodes whose own properties read alike, such as 1 and "1".
+        BoveError: a table of other than three columns, a triple of other than three parts, a node without
+            identity, such as None, properties and relations that are not text, or nodes whose own properties
+            read alike, such as 1 and "1".
     """
-    graph, numbers, own = Graph(id=id), dict[Hashable, int](), dict[str, Hashable]()
+    graph = Graph(id=id or (Path(triples).name if isinstance(triples, str | PathLike) else ""))
+    numbers, own = dict[Hashable, int](), dict[str, Hashable]()
     given = mapped(properties, "properties", "the properties of each node")
 
     def node(name: Hashable) -> int:
@@ -257,10 +283,7 @@ def from_triples(
             numbers[name] = graph.add_node(*([named] if own_property else ()), *further, name=name)
         return numbers[name]
 
-    for triple in series(triples, "triples", "a list of (head, relation, dependent)"):
-        if not isinstance(triple, Sequence) or isinstance(triple, str) or len(triple) != 3:
-            raise BoveError(f"{triple!r} is not a triple; give (head, relation, dependent)")
-        head, relation, dependent = triple
+    for head, relation, dependent in each_triple(triples):
         graph.add_edge(relation, node(head), node(dependent))
     for name in given:
         node(name)
@@ -302,7 +325,7 @@ def numbered_rows(
         if not line.strip(" \t\r"):
             continue
         if len(cells) != count or not all(cells):
-            due = "head, relation, dependent" if count == 3 else "node, property"
+            due = _TRIPLE if count == 3 else "node, property"
             raise BoveError(
                 f"{path}, line {number}: {len([c for c in cells if c])} cells, but {count} are due, "
                 f"separated by {separator!r}: {due}"

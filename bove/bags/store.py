@@ -93,8 +93,8 @@ def _unpack_ids(path: Path, blob: np.ndarray, count: int) -> tuple[str, ...]:
     return ids
 
 
-class Bags:
-    """The bags of a file, looked up by sentence id.
+class Bags(Mapping[str, np.ndarray]):
+    """The bags of a file: the [n, r] float32 vectors of each sentence by its id, read when asked for.
 
     Attributes:
         path: the file.
@@ -162,6 +162,13 @@ class Bags:
 
     def __contains__(self, sentence_id: object) -> bool:
         return sentence_id in self._places
+
+    def get(self, sentence_id, default=None):
+        """[n, r] float32, the vectors of a sentence; the default where the file has no such sentence."""
+        found = sentence_id in self
+        return self[sentence_id] if found else default
+
+    __eq__, __hash__ = object.__eq__, object.__hash__  # arrays have no truth value
 
     def bag_of(self, sentence_id: str) -> int:
         """Number of the sentence's bag; BoveError where the file has no such sentence."""
@@ -317,6 +324,18 @@ class BagWriter:
         with self._stack:
             if not self._filled.all():
                 raise ValueError(f"{int((~self._filled).sum())} bags were not filled")
+
+
+def read_bags(path: str | Path) -> Bags:
+    """The bags of a file, as `write_bags`, `bove infer` and `bove embed` write it.
+
+    A mapping from the ids, such as `write_bags` takes; vectors are read when they are asked for. It has the
+    sentences in `texts` and the evidence of bag b in `evidence_of(b)`, where the file has these.
+
+    Raises:
+        BoveError: the file is missing, damaged or something else.
+    """
+    return Bags.open(path)
 
 
 def write_bags(

@@ -1,6 +1,7 @@
 """Graphs, their arrays and their readers: what is kept, counted and refused."""
 
 import networkx as nx
+import numpy as np
 import pytest
 from tiny_treebank import tiny_sentences, write_treebank
 
@@ -121,6 +122,15 @@ def test_triples_are_one_graph(tmp_path):
     assert bove.read_triples(tmp_path / "t.tsv", own_property=False).nodes == [(), (), ()]
     (tmp_path / "spaces").write_text("\u00a0\t\u2003\t\u00a0\n \t \n", encoding="utf-8")
     assert bove.read_triples(tmp_path / "spaces").edges == [("\u2003", 0, 0)]
+    pandas, rows = pytest.importorskip("pandas"), [("a", "r", "b"), ("b", "s", "a"), ("a", "r", "b")]
+    frame = pandas.DataFrame(rows, columns=["x", "y", "z"])
+    by_file = bove.from_triples(tmp_path / "t.tsv")
+    assert by_file == bove.read_triples(tmp_path / "t.tsv") == bove.from_triples(str(tmp_path / "t.tsv"))
+    for given in (rows, iter(rows), frame, np.array(rows)):
+        assert bove.from_triples(given).edges == by_file.edges[:3]
+    numbered = bove.from_triples(np.array([[4, 0, 5], [5, 1, 4]]))
+    assert numbered.edges == [("0", 0, 1), ("1", 1, 0)] and numbered.names == [4, 5]
+    assert all(type(name) is int for name in numbered.names)
     for bad in ("a\tr\n", "a\t\tb\n", "a\tr\tb\tc\n"):
         (tmp_path / "bad").write_text(f"a\tr\tb\n{bad}", encoding="utf-8")
         with pytest.raises(bove.BoveError, match=r"bad, line 2: . cells, but 3 are due"):

@@ -131,6 +131,8 @@ def test_settings_of_inference_are_looked_at_before_each(fitted):
         (lambda: bove.from_networkx(np.eye(2)), "ndarray is not a networkx graph"),
         (lambda: bove.from_networkx(nx.path_graph(2), ["colour"]), "no node has the attribute 'colour'"),
         (lambda: bove.from_triples([("a", "b")]), "is not a triple"),
+        (lambda: bove.from_triples(np.ones((2, 4))), "shape (2, 4); give three columns: head, relation"),
+        (lambda: bove.from_triples("no.tsv"), "no.tsv: no such file"),
         (lambda: bove.from_triples([(1, "r", "1")]), "nodes 1 and '1' read alike"),
         (lambda: bove.read_triples("none", separator=""), "separator '': cannot separate cells"),
         (lambda: bove.read_triples(__file__, encoding="foo"), "encoding 'foo': unknown"),
