@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from bove.config.load import defaults
+from bove.config.load import defaults, load_schema
 from bove.config.variants import Run
 from bove.embedder import Embedder
 from bove.errors import BoveError, similar
@@ -63,6 +63,31 @@ def _number_or_text(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
+
+
+def add_keys(parser, section: str, **about: str) -> None:
+    """Options for keys of a section of the configuration, with its defaults, and what each is about."""
+    types = {"integer": int, "number": float}
+    schemas, values = load_schema()["properties"][section]["properties"], defaults()[section]
+    for name, text in about.items():
+        schema, default = schemas[name], values[name]
+        several = schema.get("type") == "array"
+        shown = " ".join(default) if several else default
+        parser.add_argument(
+            flag(name),
+            type=types.get(schema.get("type"), str),
+            metavar={"integer": "N", "number": "X"}.get(schema.get("type")),
+            choices=(schema["items"] if several else schema).get("enum"),
+            **({"nargs": "+"} if several else {}),
+            default=default,
+            help=f"{text} (default {shown})",
+        )
+
+
+def add_seed(parser, about: str) -> None:
+    """`--seed`, with the configuration's default."""
+    seed = defaults()["seed"]
+    parser.add_argument("--seed", type=int, default=seed, help=f"{about} (default {seed})")
 
 
 def add_development_argument(parser) -> None:

@@ -10,13 +10,15 @@ from pathlib import Path
 from bove.cli.common import (
     SWITCH,
     add_development_argument,
+    add_keys,
+    add_seed,
     add_table_notes_argument,
     add_treebank_arguments,
-    flag,
     read_files,
     write_files,
     write_notes,
 )
+from bove.config.load import defaults, fill, load_schema
 from bove.config.sources import fetch
 from bove.demo import SENTENCES, write
 from bove.errors import BoveError
@@ -42,25 +44,24 @@ from bove.text.pairs import (
     write_pairs,
 )
 from bove.text.vectors import WordVectors, convert, train
-from bove.text.vocabulary import UNKNOWN_RELATION, VARIANTS, Vocabulary, build
+from bove.text.vocabulary import UNKNOWN_RELATION, Vocabulary, build
 
 log = logging.getLogger("bove")
 OPTIONS = ("numbers", "punctuation", "lookup", "adjacency", "tags", "dependencies")
 WORD2VEC = {
-    "dimensions": "numbers of a vector",
     "window": "most words between two that predict each other",
     "epochs": "times that the text is read",
     "min_count": "least count of a word",
     "negative": "negative samples for each observed pair",
-    "seed": "of the random numbers",
 }
 # What a data set needs that is described by options.
-NEEDED = ("dataset", "label", "task", "subset", "column", "separator", "encoding")
+NEEDED = ("task", "subset")
+DESCRIBED = (*NEEDED, "dataset", "label", "column", "separator", "encoding", "header")
 
 
 def register_fetch(parser) -> None:
     add, member = parser.add_argument, "file to take out of the archive, by name or pattern; repeatable"
-    add("--name", required=True, help="name of the source, for the log")
+    add("--name", help="name of the source, for the log")
     add("--url", required=True, help="address to download from")
     hashes = parser.add_mutually_exclusive_group()
     hashes.add_argument("--sha256", metavar="HEX", help="what the download must hash to")
@@ -81,13 +82,16 @@ def run_fetch(args) -> None:
             known = f"{kind}:{value.lower()}"
     if args.retries < 0:
         raise BoveError(f"--retries {args.retries}: below 0; give how often to try again")
-    log.info("%s: fetching %s", args.name, args.url)
+    log.info("%s: fetching %s", args.name or args.output.name, args.url)
     fetch(args.url, args.output, known, tuple(args.member), args.retries)
 
 
 def register_demo(parser: argparse.ArgumentParser) -> None:
-    add, about = parser.add_argument, f"sentences of the training treebank, the first of {SENTENCES}"
-    add("--sentences", type=int, required=True, help=about)
+    add, about = (
+        parser.add_argument,
+        f"sentences of the training treebank, the first ones (default {SENTENCES})",
+    )
+    add("--sentences", type=int, default=SENTENCES, help=about)
     add("--output", required=True, help="folder that gets treebank/, raw.txt, sts/ and snli/")
 
 
@@ -98,13 +102,17 @@ def run_demo(args: argparse.Namespace) -> None:
 
 
 def register_vocabulary(parser: argparse.ArgumentParser) -> None:
-    add, lookup = parser.add_argument, "forms under which a word is looked up, in order"
+    add = parser.add_argument
     add("--treebank", nargs="+", required=True, metavar="FILE", help="CoNLL-2009 or CoNLL-U files")
     add_treebank_arguments(parser, strict=True)
-    add("--min-words", type=int, required=True, help="least count of a word form")
-    add("--min-tags", type=int, required=True, help="least count of a tag")
-    add("--min-relations", type=int, required=True, help="least count of a relation")
-    add("--lookup", nargs="+", choices=tuple(VARIANTS), required=True, help=lookup)
+    add_keys(
+        parser,
+        "vocabulary",
+        min_words="least count of a word form",
+        min_tags="least count of a tag",
+        min_relations="least count of a relation",
+        lookup="forms under which a word is looked up, in order",
+    )
     for name, about in (
         ("numbers", "replace numbers by NB"),
         ("punctuation", "replace punctuation by PUNCT"),
@@ -147,18 +155,19 @@ def _log_vocabulary(vocabulary: Vocabulary) -> None:
 
 def register_vectors(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="load|train")
-    about = "Read word2vec or GloVe vectors."
+    about, rank = "Read word2vec or GloVe vectors.", defaults()["model"]["rank"]
     load = actions.add_parser("load", help="read word2vec or GloVe", description=about)
     add = load.add_argument
     add("--input", required=True, metavar="FILE", help="vectors, gzip or not")
-    add("--format", choices=("auto", "word2vec", "glove"), required=True, help="auto: by content")
+    add_keys(load, "vectors", format="auto: by content")
     add("--limit", type=int, help="rows to read, from the first (default all)")
     about = "Train word2vec (skip-gram) on raw text."
     own = actions.add_parser("train", help="train word2vec", description=about)
     add = own.add_argument
     add("--input", required=True, metavar="FILE", help="text, one sentence per line, spaces between tokens")
-    for name, about in WORD2VEC.items():
-        add(flag(name), type=int, required=True, help=about)
+    add("--dimensions", type=int, default=rank, metavar="N", help=f"numbers of a vector (default {rank})")
+    add_keys(own, "vectors", **WORD2VEC)
+    add_seed(own, "of the random numbers")
     for action in (load, own):
         add = action.add_argument
         add("--output", required=True, metavar="FILE", help="vectors.safetensors to write")
@@ -173,7 +182,11 @@ def run_vectors(args: argparse.Namespace) -> None:
         for kind, count in counts.items():
             log.info("%d %s, first in row %d", count, kind, counts.places[kind][0])
     else:
-        train(args.input, args.output, **{name: getattr(args, name) for name in WORD2VEC})
+        train(
+            args.input,
+            args.output,
+            **{name: getattr(args, name) for name in ("dimensions", *WORD2VEC, "seed")},
+        )
     vectors = WordVectors.open(args.output)
     log.info("%d words, %d dimensions", len(vectors), vectors.dimensions)
 
@@ -247,27 +260,29 @@ def _most_frequent(names: Counter) -> str:
 def register_pairs(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     subset = "a part's name, its file, and the file of its gold unless that is a column; repeatable"
-    column = "column of first, second, gold or id: a number from 1, or a name; repeatable"
+    column = (
+        "column of first, second, gold or id: a number from 1, or a name; repeatable (default: as STS, SNLI)"
+    )
     meaning = "what a gold label means: entailment, any other word, or - for no label; repeatable"
     where = "take only the rows that have this value; repeatable"
     header = "whether text has a header (otherwise: if a column is named)"
     add("--dataset-file", metavar="FILE.json", help="the data set as the workflow describes it, or else:")
-    add("--dataset", metavar="NAME", help="the data set's name in the configuration")
-    add("--label", metavar="NAME", help="its name in the tables, such as STS-2014")
+    add("--dataset", metavar="NAME", help="the data set's name (default: of the output)")
+    add("--label", metavar="NAME", help="its name in the tables, such as STS-2014 (default: NAME)")
     add("--task", choices=FILE_TASKS, help="graded similarity, or entailment")
     add("--subset", nargs="+", action="append", metavar=("NAME", "FILE"), help=subset)
     add("--column", action="append", metavar="ROLE=COLUMN", help=column)
     add("--meaning", action="append", default=[], metavar="LABEL=MEANING", help=meaning)
     add("--where", action="append", default=[], metavar="SUBSET=COLUMN=VALUE", help=where)
-    add("--separator", help="what separates the columns")
-    add("--encoding", help="of the files")
+    add("--separator", help="what separates the columns (default: a tab)")
+    add("--encoding", help="of the files (default utf-8)")
     add("--header", action=SWITCH, help=header)
     add("--output", required=True, metavar="FILE", help="pairs.jsonl to write")
 
 
 def run_pairs(args: argparse.Namespace) -> None:
     """Read the subsets one after another and write their pairs."""
-    if args.dataset_file and any(getattr(args, name) is not None for name in NEEDED):
+    if args.dataset_file and any(getattr(args, name) is not None for name in DESCRIBED):
         raise BoveError("--dataset-file describes the data set alone; leave out the other options")
     dataset = read_dataset(args.dataset_file) if args.dataset_file else _described(args)
     check_dataset(f"datasets.{dataset['name']}", dataset)
@@ -288,6 +303,7 @@ def _described(args) -> dict:
     """The data set that the options describe, as `read_dataset` gives it."""
     if missing := [name for name in NEEDED if getattr(args, name) is None]:
         raise BoveError(f"--{missing[0]} is missing; give it, or --dataset-file in place of all options")
+    name = Path(args.output).name.partition(".")[0] if args.dataset is None else args.dataset
     subsets = _subsets(args.subset)
     for text in args.where:
         subset, rest = _split("--where", text, text.partition("="))
@@ -296,12 +312,15 @@ def _described(args) -> dict:
         column, value = _split("--where", text, rest.partition("="))
         _put(f"--where {subset}", subsets[subset].setdefault("where", {}), column, value)
     columns, labels = {}, {}
-    for text in args.column:
+    for text in args.column or ():
         _put("--column", columns, *_split("--column", text, text.partition("=")))
     for text in args.meaning:
         _put("--meaning", labels, *_split("--meaning", text, text.rpartition("=")))
-    given = {name: getattr(args, name) for name in ("label", "task", "separator", "encoding", "header")}
-    return {"name": args.dataset, **given, "columns": columns, "labels": labels, "subsets": subsets}
+    options = {key: getattr(args, key) for key in ("task", "separator", "encoding", "header")}
+    given = {"label": name if args.label is None else args.label, **options, "subsets": subsets}
+    schema = load_schema()["properties"]["datasets"]["additionalProperties"]
+    filled = fill({**given, "columns": columns or None, "labels": labels or None}, schema, name)
+    return {"name": name, **filled}
 
 
 def _put(option, found, key, value) -> None:

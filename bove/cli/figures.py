@@ -10,7 +10,14 @@ import numpy as np
 
 from bove.bags import WORD_VECTORS
 from bove.bags.store import Bags
-from bove.cli.common import add_development_argument, check_confidence, named_pairs, named_values, write_files
+from bove.cli.common import (
+    add_development_argument,
+    add_keys,
+    check_confidence,
+    named_pairs,
+    named_values,
+    write_files,
+)
 from bove.errors import BoveError
 from bove.evaluate import plots
 from bove.evaluate.alignment import entailment_score, similarity_score
@@ -45,7 +52,7 @@ def register_figures(parser: argparse.ArgumentParser) -> None:
     add = kinds["results"].add_argument
     add("--results", required=True, metavar="FILE", help="scores.csv of `bove tables`")
     add("--differences", required=True, metavar="FILE", help="differences.csv of `bove tables`")
-    add("--confidence", required=True, type=float, help="differences are sure where p is below 1 less this")
+    add_keys(kinds["results"], "statistics", confidence="differences are sure where p is below 1 less this")
     add("--name", nargs=2, action="append", default=[], metavar=("DATASET", "NAME"), dest="names",
         help="a data set's name above its panel (default: as in the file)")  # fmt: skip
     add_development_argument(kinds["results"])

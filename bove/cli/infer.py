@@ -36,7 +36,7 @@ NEEDS |= dict.fromkeys((PROPERTIES_ONLY, BOVE), ("model", "graphs"))
 
 def register_infer(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--system", choices=tuple(NEEDS), required=True, help="what makes the vectors")
+    add("--system", choices=tuple(NEEDS), default=BOVE, help=f"what makes the vectors (default {BOVE})")
     add("--model", metavar="FILE", help="model.safetensors")
     add("--graphs", metavar="FILE", help="graphs to embed")
     add_settings(parser, InferenceSettings)

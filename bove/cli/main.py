@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from bove._version import __version__
-from bove.cli.stages import GROUPS, STAGES, code, functions
+from bove.cli.stages import GROUPS, STAGES, USE, code, functions
 from bove.errors import BoveError, one_line, visible
 from bove.files import refusal
 
@@ -18,6 +18,7 @@ log = logging.getLogger("bove")
 MOST_SEED = 2**32 - 1  # the configuration's; some libraries take no more
 # Arguments that name a file to write, or a folder that gets files.
 WRITTEN = ("output", "report", "training_log", "times", "table_notes", "trees", "html", "log")
+WORKFLOW = "Stages of the workflow, which calls them in this order; each runs with its files alone:"
 SHORT = 12  # options of a stage that its usage line lists; of more, those that it needs
 # What only some stages import → the extra that installs it.
 EXTRAS = {
@@ -109,18 +110,20 @@ def _sentence(error: Exception) -> str:
 
 def _parser(stage: str | None) -> tuple[argparse.ArgumentParser, Callable | None]:
     """The parser, which knows the arguments of one stage alone, and what runs that stage."""
-    listed = (
-        f"{title}:\n" + "".join(f"  {name:<17}{line}\n" for name, (_, line) in group.items())
+    listed = {
+        title: f"{title}:\n" + "".join(f"  {name:<17}{line}\n" for name, (_, line) in group.items())
         for title, group in GROUPS.items()
-    )
+    }
+    used = listed.pop(USE)
     parser = argparse.ArgumentParser(
         prog="bove",
-        description="Bag-of-vector embeddings of dependency graphs.",
-        epilog="\n".join(listed),
+        usage="bove STAGE …; bove STAGE --help says more",
+        description=f"Bag-of-vector embeddings of dependency graphs.\n\n{used}",
+        epilog="\n".join([f"{WORKFLOW}\n", *listed.values()]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"bove {__version__}")
-    stages = parser.add_subparsers(metavar="STAGE", help="one of the following; bove STAGE --help says more")
+    stages = parser.add_subparsers(prog="bove", metavar="STAGE", help=argparse.SUPPRESS)
     if stage is None:
         for name in STAGES:
             stages.add_parser(name)

@@ -23,12 +23,21 @@ from pathlib import Path
 
 from bove._version import __version__
 from bove.bags.shards import SHARD, in_order, read_shard
-from bove.cli.common import Progress, add_parser_files, add_treebank_arguments, further_files, stanza_messages
+from bove.cli.common import (
+    Progress,
+    add_keys,
+    add_parser_files,
+    add_seed,
+    add_treebank_arguments,
+    further_files,
+    stanza_messages,
+)
+from bove.config.load import defaults, fill, load_schema
 from bove.errors import BoveError
 from bove.files import atomic_write, gzip_text, read_lines, sha256, write_json
 from bove.text import parser as parsing
 from bove.text.conll import Sentence, read_sentences, write_conllu
-from bove.text.pairs import match_parses, read_pairs, write_pairs
+from bove.text.pairs import ROLES, match_parses, read_pairs, write_pairs
 from bove.text.parser import Parser
 from bove.text.roles import probes
 from bove.text.vocabulary import Vocabulary
@@ -44,9 +53,9 @@ def register_train_tagger(parser: argparse.ArgumentParser) -> None:
     add("--treebank", required=True, metavar="FILE", help="training part, CoNLL-2009 or CoNLL-U")
     add("--dev", required=True, metavar="FILE", help="development part, to choose the best step")
     add_treebank_arguments(parser, strict=True)
-    add("--preset", required=True, choices=("tiny", "demo", "full"), help="sizes and steps")
+    add_keys(parser, "parser", preset="sizes and steps")
     add("--option", action="append", nargs="+", default=[], metavar="KEY=VALUE", help=option)
-    add("--seed", type=int, required=True, help="equal seeds give equal weights")
+    add_seed(parser, "equal seeds give equal weights")
     add("--output", required=True, metavar="FILE.pt", help="the model")
     add("--report", required=True, metavar="FILE.json", help="accuracy, counts, options, versions")
 
@@ -96,7 +105,7 @@ def register_evaluate_parser(parser: argparse.ArgumentParser) -> None:
     add("--treebank", required=True, metavar="FILE", help="gold trees, CoNLL-2009 or CoNLL-U, not trained on")
     add_treebank_arguments(parser)
     add_parser_files(parser, required=True)
-    add("--max-tokens", type=int, required=True, metavar="N", help="a longer sentence is parsed in pieces")
+    add_keys(parser, "parser", max_tokens="a longer sentence is parsed in pieces")
     add("--trees", metavar="FILE", help=trees)
     add("--output", required=True, metavar="FILE.json", help="accuracy and counts")
 
@@ -259,10 +268,12 @@ def register_parse(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     shard = "parse the I-th of N slices of the distinct sentences, for `bove gather-parses`"
     parses = "instead of a tagger and a parser: your own trees, with sent_id = PAIR.1 and PAIR.2"
-    coverage = "least share of the vocabulary's arcs it must know"
+    usual = defaults()["parser"]
+    coverage = f"least share of the vocabulary's arcs it must know (default {usual['min_coverage']})"
     add("--pairs", required=True, metavar="pairs.jsonl", help="from `bove pairs`")
     add_parser_files(parser, required=False)
-    add("--max-tokens", type=int, metavar="N", help="a longer sentence is parsed in pieces")
+    longest = f"a longer sentence is parsed in pieces (default {usual['max_tokens']})"
+    add("--max-tokens", type=int, metavar="N", help=longest)
     add("--shard", metavar="I/N", help=shard)
     add("--parses", metavar="FILE.conllu", help=parses)
     add("--vocabulary", metavar="FILE", help="check the parser's relations against this")
@@ -289,15 +300,20 @@ def read_sides(path) -> tuple[list[str], list[str]]:
 
 
 def _check_parser(args) -> None:
-    models = [args.tagger, args.parser, args.max_tokens]
-    if args.parses and (further_files(args) or any(value is not None for value in models)):
+    models = [args.tagger, args.parser]
+    if args.parses and (
+        further_files(args) or any(value is not None for value in (*models, args.max_tokens))
+    ):
         raise BoveError("--parses takes over finished trees; leave out --tagger, --parser and all of theirs")
     if args.parses and args.shard:
         raise BoveError("--parses takes over finished trees, all at once; leave out --shard")
     if not args.parses and None in models:
-        raise BoveError("give --tagger, --parser and --max-tokens, or finished trees with --parses")
-    if (args.vocabulary is None) != (args.min_coverage is None):
-        raise BoveError("give both --vocabulary and --min-coverage, or neither")
+        raise BoveError("give --tagger and --parser, or finished trees with --parses")
+    if args.vocabulary is None and args.min_coverage is not None:
+        raise BoveError("--min-coverage is of a vocabulary's relations; give --vocabulary too")
+    for name in ("max_tokens", "min_coverage"):
+        if getattr(args, name) is None:
+            setattr(args, name, defaults()["parser"][name])
 
 
 def _parse(args, ids, texts) -> None:
@@ -386,11 +402,20 @@ def register_roles(parser: argparse.ArgumentParser) -> None:
     least = "least score of a similarity pair whose first sentence counts as entailing the second"
     add("--from", required=True, nargs=2, action="append", dest="sources", metavar=("PAIRS", "PARSES"),
         help=source)  # fmt: skip
-    add("--dataset", required=True, metavar="NAME", help="name of the data set to make")
-    add("--label", required=True, metavar="NAME", help="its name in the tables")
-    add("--subjects", required=True, nargs="+", metavar="LABEL", help=f"{label} subject")
-    add("--objects", required=True, nargs="+", metavar="LABEL", help=f"{label} objects")
-    add("--min-gold", type=float, required=True, metavar="X", help=least)
+    schema = load_schema()["properties"]["datasets"]["additionalProperties"]
+    usual = fill({"task": ROLES}, schema, ROLES)
+    add("--dataset", default=ROLES, metavar="NAME", help=f"name of the data set to make (default {ROLES})")
+    add("--label", default=ROLES, metavar="NAME", help=f"its name in the tables (default {ROLES})")
+    for key, what in (("subjects", "subject"), ("objects", "objects")):
+        shown = f"{label} {what} (default {' '.join(usual[key])})"
+        add(f"--{key}", nargs="+", default=usual[key], metavar="LABEL", help=shown)
+    add(
+        "--min-gold",
+        type=float,
+        default=usual["min_gold"],
+        metavar="X",
+        help=f"{least} (default {usual['min_gold']:g})",
+    )
     add("--parses", required=True, metavar="parses.conllu.gz", help="trees to write, three for each probe")
     add("--output", required=True, metavar="pairs.jsonl", help="probes to write")
 

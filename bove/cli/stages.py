@@ -6,10 +6,19 @@ A stage's module is imported when the stage is asked for, and no other, so that 
 from collections.abc import Callable
 from importlib import import_module
 
-# title → stage → its module in this package, and what it does
+# title → stage → its module in this package, and what it does; behind the first, the stages of the workflow
+USE = "what people use, with a finished run or files of their own"
 GROUPS = {
-    "files and data": {
+    USE: {
+        "embed": ("embed", "make vectors of sentences of your own, with a finished run"),
+        "explain": ("explain", "show word by word how two sentences are aligned"),
+        "neighbours": ("explain", "find the training words nearest to a word in its sentence"),
+        "search": ("search", "find the sentences of a file of bags that answer a query best"),
+        "index": ("search", "make an index of a file of bags, for searches in large collections"),
         "check": ("check", "say what files are, what they hold, and what in them is odd"),
+        "pack": ("pack", "put a finished run into one file, for `bove embed` and others to use anywhere"),
+    },
+    "data": {
         "fetch": ("data", "download a data set, checked by hash, or link a local file"),
         "demo": ("data", "write the built-in treebank, STS and SNLI files"),
         "pairs": ("data", "read files of sentence pairs, such as those of STS and SNLI"),
@@ -38,12 +47,9 @@ GROUPS = {
         "compress": ("infer", "keep a model's relations as low-rank factors"),
     },
     "bags of vectors": {
-        "embed": ("embed", "make vectors of sentences of your own, with a finished run"),
         "infer": ("infer", "infer bags of vectors for graphs"),
         "gather-bags": ("infer", "put the bags of all shards of inference into one file"),
         "compare-bags": ("infer", "compare two files of bags of the same sentences, token by token"),
-        "index": ("search", "make an index of a file of bags, for searches in large collections"),
-        "search": ("search", "find the sentences of a file of bags that answer a query best"),
     },
     "evaluation": {
         "score": ("score", "score pairs of bags"),
@@ -52,15 +58,12 @@ GROUPS = {
         "ablations": ("tables", "hold variants of a run against a base, in a table and a figure"),
         "seeds": ("tables", "show mean and spread of the results over several seeds of the model"),
     },
-    "looking at a run": {
+    "reports": {
         "training": ("report", "show how L fell in training, in a table and a figure"),
         "figures": ("figures", "look inside a run: scores, iterations, relations, token vectors"),
         "overview": ("report", "say what a run is made of, in tables"),
         "provenance": ("report", "record what a run was made from and with, by hashes and versions"),
         "pages": ("report", "turn tables in Markdown into pages of HTML"),
-        "explain": ("explain", "show word by word how two sentences are aligned"),
-        "pack": ("pack", "put a finished run into one file, for `bove embed` and others to use anywhere"),
-        "neighbours": ("explain", "find the training words nearest to a word in its sentence"),
     },
 }
 STAGES = {stage: entry for group in GROUPS.values() for stage, entry in group.items()}

@@ -116,9 +116,9 @@ def _log_undefined(results) -> None:
 def register_tables(parser) -> None:
     add = parser.add_argument
     add("--scores", required=True, nargs="+", action="extend", help="scores.parquet of each data set")
-    add("--resamples", required=True, type=int, help="resamples of the pairs, for intervals and p-values")
-    add("--confidence", required=True, type=float, help="confidence level of intervals, such as 0.95")
-    add("--seed", required=True, type=int, help="seed of the resamples")
+    resamples, level = "resamples of the pairs, for intervals and p-values", "confidence level of intervals"
+    common.add_keys(parser, "statistics", resamples=resamples, confidence=level)
+    common.add_seed(parser, "of the resamples")
     add(
         "--output",
         required=True,
@@ -226,12 +226,7 @@ def register_select(parser) -> None:
         help="a candidate: its name (key~value/key~value), its changes of the configuration as JSON, its "
         "model's folder, and its scores.parquet of each development set; once for each candidate",
     )
-    add(
-        "--summary",
-        choices=comparisons.SUMMARIES,
-        required=True,
-        help="which summary of a similarity set counts",
-    )
+    common.add_keys(parser, "select", summary="which summary of a similarity set counts")
     add(
         "--output",
         required=True,

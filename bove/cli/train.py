@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from bove import artefacts
-from bove.cli.common import Progress, add_settings, flag
+from bove.cli.common import Progress, add_seed, add_settings, flag
 from bove.errors import BoveError
 from bove.factor.als import AlsState, AlsTrainer, initial_state
 from bove.factor.model import Model
@@ -71,7 +71,7 @@ def add_job_arguments(parser: argparse.ArgumentParser) -> None:
     add("--graphs", required=True, metavar="FILE", help="graphs of the treebank")
     add("--vocabulary", required=True, metavar="FILE", help="vocabulary.json")
     add("--vectors", metavar="FILE", help="pretrained vectors; their words are frozen")
-    add("--seed", type=int, required=True, help="of the random start")
+    add_seed(parser, "of the random start")
     add("--output", required=True, metavar="FILE", help="model.safetensors to write")
     add("--training-log", required=True, metavar="FILE", help="CSV to write: L by term, one row per round")
     add("--times", metavar="FILE", help="CSV to write: L and the seconds of training after each round")

@@ -190,9 +190,8 @@ def resolve(raw: Mapping[str, Any], partial: bool = False) -> dict:
 
 
 def defaults() -> dict:
-    """The defaults of those sections of a configuration that say how sentences are read and embedded."""
-    names = ("treebank", "model", "parser", "inference", "scoring")
-    return {name: fill({}, load_schema()["properties"][name], name) for name in names}
+    """The default of every key that has one; entries with free names, such as data sets, have none."""
+    return fill({}, load_schema(), "")
 
 
 def store(config: dict, path: Path) -> None:

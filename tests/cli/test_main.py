@@ -1,5 +1,6 @@
 """The command line: odd arguments, places, locales and signals end in one line, and existing files stay."""
 
+import argparse
 import json
 import os
 import signal
@@ -14,7 +15,8 @@ from conll_rows import row09
 
 from bove.cli import data
 from bove.cli.main import main
-from bove.cli.stages import STAGES
+from bove.cli.stages import GROUPS, STAGES, USE, functions
+from bove.config.load import defaults
 from bove.errors import BoveError
 from bove.files import check_target
 from bove.text.vocabulary import Vocabulary
@@ -40,11 +42,49 @@ def bove(folder, *words, **environment):
     return subprocess.Popen(command, cwd=folder, env=os.environ | usual | environment, **pipes)
 
 
+# What a stage needs to be given: files and folders, some with names of theirs.
+GIVEN = (
+    "accuracy bags base candidate config data dev differences first graphs input markdown model output pairs "
+    "parser parses report reports results run runs scores second sentences shards sources tagger "
+    "training_log treebank url vocabulary"
+)
+
+
+def test_every_stage_needs_files_alone():
+    needed = {}
+    for stage in STAGES:
+        parser = argparse.ArgumentParser(description="")
+        functions(stage)[0](parser)
+        kinds = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
+        for one in [parser, *(kind for a in kinds for kind in a.choices.values())]:
+            needed |= {a.dest: (stage, a) for a in one._actions if a.option_strings and a.required}
+    assert needed.keys() <= set(GIVEN.split())
+    assert [stage for stage, a in needed.values() if a.type in (int, float) or a.choices] == []
+
+
+def test_options_have_the_defaults_of_the_configuration():
+    def given(stage, words):
+        parser = argparse.ArgumentParser(description="")
+        functions(stage)[0](parser)
+        return vars(parser.parse_args(words.split()))
+
+    usual = defaults()
+    found = given("vocabulary", "--treebank t --output o")
+    assert {key: found[key] for key in usual["vocabulary"]} == usual["vocabulary"]
+    found = given("tables", "--scores s --output o") | given(
+        "train-tagger", "--treebank t --dev d --output o --report r"
+    )
+    expected = {**usual["statistics"], "seed": usual["seed"], "preset": usual["parser"]["preset"]}
+    assert {key: found[key] for key in expected} == expected
+
+
 def test_the_help_names_every_stage_and_that_of_each_is_one_screen(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     assert main([]) == 0
     said = capsys.readouterr().out
     assert [name for name in STAGES if f"\n  {name} " not in said] == []
+    screen = "\n".join(said.split("\n")[:20])
+    assert [name for name in GROUPS[USE] if f"\n  {name} " not in screen] == []
     for stage in STAGES:
         with pytest.raises(SystemExit):
             main([stage, "--help"])

@@ -193,9 +193,9 @@ def test_own_parses_of_other_sentences_are_refused(folder, parses, tmp_path, ref
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("--tagger t.pt --parser p.pt", "give --tagger, --parser and --max-tokens"),
+        ("--tagger t.pt", "give --tagger and --parser"),
         ("--tagger t.pt --parses p.conllu", "leave out --tagger"),
-        ("--tagger t.pt --parser p.pt --max-tokens 9 --vocabulary v.json", "--min-coverage"),
+        ("--tagger t.pt --parser p.pt --min-coverage 0.9", "give --vocabulary too"),
         ("--tagger t.pt --parser p.pt --max-tokens 9", "t.pt: no such file"),
         ("--tagger t.pt --parser p.pt --max-tokens 0", "give 1 or more"),
         ("--parses p.conllu --shard 1/2", "leave out --shard"),

@@ -86,10 +86,3 @@ def test_a_fault_is_one_line_and_leaves_no_file(treebank, refused):
     treebank.write_text("1 a b\n", encoding="utf-8")
     refused(words_of(treebank), "train.conll, line 1: 1 column", lines=1)
     assert [path.name for path in treebank.parent.iterdir()] == ["train.conll"]
-
-
-@pytest.mark.parametrize("missing", ["--min-words 2", "--lookup exact lower capitalised"])
-def test_what_the_configuration_owns_has_no_default(treebank, missing, capsys):
-    with pytest.raises(SystemExit):
-        main(" ".join(words_of(treebank)).replace(missing, "").split())
-    assert missing.split()[0] in capsys.readouterr().err
