@@ -29,7 +29,7 @@ from bove.factor.model import Model
 from bove.files import Oddities, check_file, note, open_bytes, read_lines, refuse_start
 from bove.text.conll import open_blocks, read_sentences
 from bove.text.graphs import load_graphs
-from bove.text.pairs import NO_LABEL, Form, read_pair_file, read_pairs, read_score, read_subset
+from bove.text.pairs import NO_LABEL, Form, pair_rows, read_pair_file, read_pairs, read_score, read_subset
 from bove.text.tokens import normalise
 from bove.text.vector_files import find_kind, read_blocks
 from bove.text.vectors import DUPLICATE, WordVectors, fault_of_word
@@ -253,19 +253,13 @@ def _note_pairs(check: Check, pairs: Iterable[tuple[int, str, str]]) -> None:
 
 
 def _check_sts(check: Check) -> None:
-    def pairs():
-        for number, line in read_lines(check.path, check.encoding):
-            cells = [cell.strip(" ") for cell in line.split("\t")]
-            if len(cells) < 2:
-                raise BoveError(f"{check.path}, line {number}: one column; put a tab between two sentences")
-            if len(cells) > 2:
-                what = "lines with further columns, read only where a configuration's `columns` names them"
-                note(check.oddities, what, number)
-                check.facts.setdefault("first line of more than two columns", " | ".join(cells)[:200])
-            yield number, *cells[:2]
-
-    check.kind = "sentence pairs (STS input)"
-    _note_pairs(check, pairs())
+    check.kind, form = "sentence pairs (STS input)", _form("similarity", check.encoding)
+    cells = next((line.split("\t") for _, line in read_lines(check.path, check.encoding)), [])
+    if len(cells) > 2:
+        more = "has further columns, which are read only where a configuration's `columns` names them"
+        check.remarks.append(f"{more}; line 1 has {' | '.join(cells)[:200]}")
+    rows = pair_rows(check.path, form, form.columns, aligned=True)
+    _note_pairs(check, ((number, row["first"], row["second"]) for number, row in rows))
 
 
 def _check_gold(check: Check) -> None:

@@ -2,8 +2,8 @@ r"""Sentence pairs: their files in any layout, and `pairs.jsonl`, which the late
 
 A file of pairs is text in columns, without any quoting, or JSON lines; where columns are named, a first line
 that starts with `{` is JSON. Gold is in a column, or in a file of its own with a line for each line of the
-input. One line is one pair, whatever it holds; lines end at \n or \r\n alone. Nothing is assumed about a data
-set but what its `Form` says; the forms of STS and SNLI are the defaults of the configuration's schema.
+input, whose rows then have one width. One line is one pair, whatever it holds. Nothing is assumed about a
+data set but what its `Form` says; the forms of STS and SNLI are the defaults of the configuration's schema.
 """
 
 import json
@@ -252,14 +252,14 @@ def read_pair_file(
         counts: gets the number of rows that are not wanted, under LEFT_OUT.
 
     Raises:
-        BoveError: a row that is not as the form says, gold that is not a finite number or a known label, a
-            repeated pair id, unequal line counts, or no row that is wanted.
+        BoveError: a row that is not as the form says or as wide as most, gold that is not a finite number or
+            a known label, a repeated pair id, unequal line counts, or no row that is wanted.
     """
     (dataset, label, subset), where = names, where or {}
     columns = {**form.columns, **{f"where {column}": column for column in where}}
     golds = None if gold_path is None else list(read_lines(gold_path, form.encoding))
     pairs, ids, others, total = [], {}, Counter(), 0
-    for total, (number, row) in enumerate(_rows(path, form, columns, golds is not None), 1):
+    for total, (number, row) in enumerate(pair_rows(path, form, columns, golds is not None), 1):
         wrong = next((c for c, value in where.items() if row[f"where {c}"] != value), None)
         if wrong is not None:
             others[wrong, row[f"where {wrong}"]] += 1
@@ -345,8 +345,14 @@ def _id(path, number, name, ids) -> str:
     return name
 
 
-def _rows(path, form, columns, aligned) -> Iterator[tuple[int, dict[str, str]]]:
-    """Line number and wanted columns of each row; of `aligned` ones blank lines count too."""
+def pair_rows(
+    path: str | Path, form: Form, columns: Mapping[str, str], aligned: bool
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Line number and wanted columns of each row, as `read_pair_file` takes them.
+
+    Args:
+        aligned: whether the gold is in a file of its own: blank lines count too, and all rows are as wide.
+    """
     lines = read_lines(path, form.encoding)
     if not aligned:
         lines = (entry for entry in lines if entry[1].strip(" "))
@@ -354,8 +360,33 @@ def _rows(path, form, columns, aligned) -> Iterator[tuple[int, dict[str, str]]]:
     if start is None:
         return
     json_lines = _has_names(columns.values()) and start[1].lstrip(" \t").startswith("{")
-    read = _json_rows if json_lines else _text_rows
-    yield from read(path, chain([start], lines), form, columns)
+    lines = chain([start], lines)
+    if json_lines:
+        yield from _json_rows(path, lines, columns)
+    else:
+        yield from _text_rows(path, _even(path, lines, form.separator) if aligned else lines, form, columns)
+
+
+def _even(path, lines, separator) -> list[tuple[int, str]]:
+    """The lines, if all have as many columns as most; else a tab stands in a sentence, or between none."""
+    lines = list(lines)
+    cells = [line.split(separator) for _, line in lines]
+    # with and without empty cells at the end
+    widths = [
+        (len(row), max((n for n, cell in enumerate(row, 1) if cell.strip(" ")), default=0)) for row in cells
+    ]
+    usual = [Counter(kind).most_common(1)[0][0] for kind in zip(*widths, strict=True)]
+    odd = [place for place, found in enumerate(widths) if found[0] != usual[0] and found[1] != usual[1]]
+    if odd:
+        raise BoveError(
+            f"{path}, line {lines[odd[0]][0]}: {_width(cells[odd[0]])}, but most rows have {usual[0]} "
+            f"({len(odd)} of {len(lines)} rows do not): repair them, or name the gold's column if it has one"
+        )
+    return lines
+
+
+def _width(cells) -> str:
+    return "one column" if len(cells) == 1 else f"{len(cells)} columns"
 
 
 def _text_rows(path, lines, form, columns):
@@ -367,8 +398,7 @@ def _text_rows(path, lines, form, columns):
         if places is None:
             places, width = _places(path, number, cells, columns), len(cells)
             continue
-        found = "one column" if len(cells) == 1 else f"{len(cells)} columns"
-        last = max(places, key=places.get)
+        found, last = _width(cells), max(places, key=places.get)
         if len(cells) <= places[last]:
             raise BoveError(
                 f"{path}, line {number}: {found}, but {last} is column {places[last] + 1}; "
@@ -397,7 +427,7 @@ def _places(path, number, header, columns) -> dict[str, int]:
     return places
 
 
-def _json_rows(path, lines, form, columns):
+def _json_rows(path, lines, columns):
     for name, column in columns.items():
         if _number_of(column) is not None:
             raise BoveError(f"{path}: holds JSON lines, but {name} is column {column}; give the key's name")

@@ -103,7 +103,7 @@ def test_columns_without_any_head_are_refused(check):
             "packed (a zip archive or office file), which is not read; unpack it",
         ),
         (b"3 2\na " + bytes(8) + b"b " + bytes(5), "row 2: the file ends there, but its header says 3 rows"),
-        ("a\tb\nonly one\n", "line 2: one column; put a tab between"),
+        ("a\tb\nc\td\nonly one\n", "line 3: one column, but most rows have 2"),
         ("1\n" * 9000 + "high\n", "line 9001: 'high' is no"),
         ("\n\n1e999\n", "none of the kinds"),
         (SNLI % ("maybe", "x", 1), "line 1: unknown label 'maybe'"),
@@ -164,18 +164,19 @@ def test_decomposed_letters_are_odd(check, kind, content, expected):
 
 
 def test_pairs_and_their_gold_are_read_together(check):
-    pairs = "A dog.\tA dog.\nx\t\na\tb\tfrom there\n\u00a0\u200b\x01\t…\n"
+    pairs = "A dog.\tA dog.\nx\t\na\tb\t\n\u00a0\u200b\x01\t…\n"
     code, (sts, gold) = check(pairs, "1\n\n9\n2\n")
     assert code == 0
     assert odd(sts) == {
         "pairs of one sentence with itself": (1, [1]),
         "pairs with an empty sentence": (2, [2, 4]),
-        "lines with further columns, read only where a configuration's `columns` names them": (1, [3]),
     }
     unscored = {"lines without a score, whose pairs are not scored": (1, [2])}
     assert odd(gold) == unscored | {"scores outside 0 to 5": (1, [3])}
     assert gold["holds"]["goes with"].endswith("f0: 3 scored pairs")
-    assert sts["holds"]["first line of more than two columns"] == "a | b | from there"
+    _, (wide, odd_one) = check("a\tb\tthere\nc\td\there\n", "a dog\truns\ta cat runs\na\tb\nc\td\n")
+    assert wide["remarks"][0].endswith("a configuration's `columns` names them; line 1 has a | b | there")
+    assert "line 1: 3 columns, but most rows have 2 (1 of 3 rows do not)" in odd_one["error"]
     code, (gold, sts) = check("1\n2\n", pairs)
     assert code == 2 and "has 4 lines, but" in gold["error"] and sts["usable"]
     _, reports = check(pairs, "1\n1\n1\n", "1\n")
@@ -340,7 +341,7 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path, capsys):
 def test_the_kind_can_be_named(check):
     assert check("only one\n")[0] == 2
     code, (report,) = check("only one\n", more=["--as", "sts"])
-    assert code == 2 and "put a tab between" in report["error"]
+    assert code == 2 and "between the columns" in report["error"]
     assert check("1\tDogs\t2\n", more=["--as", "sts"])[0] == 0
     assert "no sentences" in check("# x\n", more=["--as", "treebank"])[1][0]["error"]
     assert "no line has a score" in check("\n", more=["--as", "gold"])[1][0]["error"]

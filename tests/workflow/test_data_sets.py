@@ -27,7 +27,7 @@ MULTINLI = (
     '{"annotator_labels": [], "genre": "travel", "gold_label": "-", "pairID": "8c", "promptID": "8", '
     '"sentence1": "n/a", "sentence2": "It rains."}\n'
 )
-STS_INPUT, STS_GOLD = "A cat sleeps\tThe cat sleeps\tsource\nA dog\tA cat\n", "4.6\n\n"
+STS_INPUT, STS_GOLD = "A cat sleeps\tThe cat sleeps\tsource\nA dog\tA cat\tother\n", "4.6\n\n"
 GOLDS = {
     "similarity": {5.0, 4.6, 4.5, 3.6, 3.1, 0.4, None},
     "entailment": {"entailment", "neutral", "contradiction", "-"},
