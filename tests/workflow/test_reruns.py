@@ -5,10 +5,13 @@ import json
 import os
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 from small_demo import FILES, RUN, SETTINGS
 from test_small_demo import AFTER_PARSING
+from tiny_run import CHASED, TURNED
+from tiny_treebank import write_treebank
 
 # the tables of ablations are a page of the report too, and results are recorded
 AFTER_ABLATIONS = {"ablations": 1, "pages": 1, "provenance": 1}
@@ -149,6 +152,36 @@ def test_a_further_data_set_is_read_parsed_and_scored_alone(finished):
         "figure_tokens": 2,
     }
     assert finished.plan(f"datasets={{{more}}}") == {**each, **once, **AFTER_SCORING}
+
+
+def test_other_labels_of_roles_make_the_probes_anew_and_parse_nothing(finished, tmp_path):
+    copy = finished.copy(tmp_path / "copy")
+    (copy.folder / "own.txt").write_text("5\tThe dog sees a cat .\tA cat sees the dog .\n", encoding="utf-8")
+    trees = [replace(tree, id=f"a-00001.{side}") for side, tree in enumerate((CHASED, TURNED), 1)]
+    write_treebank(copy.folder / "own.conllu", trees)
+    own = {
+        "label": "Own",
+        "task": "similarity",
+        "columns": {"gold": 1, "first": 2, "second": 3},
+        "subsets": {"a": {"input": "own.txt"}},
+        "parses": "own.conllu",
+    }
+    target = f"results/{RUN}/scores/roles.parquet"
+
+    def configure(**roles):
+        roles = {"label": "Roles", "task": "roles", "from": ["own"], **roles}
+        copy.configure(SETTINGS | {"datasets": SETTINGS["datasets"] | {"own": own, "roles": roles}})
+
+    configure()
+    of_probes = {"roles": 1, "encode": 1, "look_up_words": 1, "infer": 2, "score": 1}
+    assert copy.run(target) == {"pairs": 1, "parse": 1, **of_probes}
+    configure(subjects=["nsubj", "SBJ"], min_gold=4.0)  # the defaults
+    assert copy.planned(target, *FILES) == {}
+    for change in ({"subjects": ["SBJ"]}, {"objects": ["OBJ"]}, {"min_gold": 5}):
+        configure(**change)
+        assert copy.planned(target, *FILES) == of_probes, change
+    (copy.folder / "own.conllu").write_text("", encoding="utf-8")
+    assert copy.planned(target, *FILES) == {"parse": 1, **of_probes}
 
 
 def test_changed_code_reruns_the_stages_that_use_it(finished):
