@@ -4,6 +4,7 @@ import argparse
 import csv
 import io
 import logging
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,7 +24,7 @@ from bove.evaluate import plots
 from bove.evaluate.alignment import entailment_score, similarity_score
 from bove.evaluate.metrics import METRICS, in_order
 from bove.evaluate.plot_tokens import Cloud, draw_tokens
-from bove.evaluate.results import read_scores
+from bove.evaluate.results import MEAN, WEIGHTED_MEAN, read_scores
 from bove.factor.model import Model, effective_rank, needed, singular_values
 from bove.files import csv_records
 from bove.text.conll import read_sentences
@@ -128,7 +129,11 @@ def _panels(args, rows: Sequence[dict], column: str, task: str, factor: float):
     """Title and rows of each data set's panel, and the names of what is shown in them."""
     found: dict[str, dict] = {}
     shown: dict[str, None] = {}
+    key = ("dataset", "metric", "system", "against")
+    means = {tuple(map(row.get, key)): row[column] for row in rows if row["subset"] == MEAN}
     for row in rows:
+        if row["subset"] == WEIGHTED_MEAN and _equal(row[column], means.get(tuple(map(row.get, key)))):
+            continue  # all subsets have equally many pairs
         if (row["task"], row["metric"]) == (task, METRICS[task]):
             name, p = row["system"], row.get("p_adjusted")
             if column == "difference":
@@ -140,6 +145,10 @@ def _panels(args, rows: Sequence[dict], column: str, task: str, factor: float):
             shown[name] = None
     names, marks = dict(args.names), dict.fromkeys(args.development, " (development)")
     return [(names.get(d, d) + marks.get(d, ""), subsets) for d, subsets in found.items()], list(shown)
+
+
+def _equal(one: float | None, other: float | None) -> bool:
+    return one == other or (None not in (one, other) and math.isclose(one, other, rel_tol=1e-12))
 
 
 # --- bove figures scores

@@ -18,6 +18,7 @@ from bove.errors import BoveError
 from bove.evaluate import comparisons, statistics
 from bove.evaluate.metrics import METRICS, is_positive, pearson
 from bove.evaluate.results import RESULT_COLUMNS, Scores, csv_text, parted, read_scores, results_of
+from bove.evaluate.summary import summary_files
 from bove.evaluate.tables import Findings, named, task_files, undefined
 from bove.files import atomic_path
 from bove.text.pairs import TASKS
@@ -122,7 +123,8 @@ def register_tables(parser) -> None:
     add(
         "--output",
         required=True,
-        help="folder that gets scores.csv, differences.csv, and sts, snli and roles as .md and .tex",
+        help="folder that gets summary, sts, snli and roles as .md and .tex, legend.md, and summary.csv, "
+        "scores.csv and differences.csv",
     )
     common.add_development_argument(parser)
     parser.add_argument(
@@ -136,7 +138,7 @@ def register_tables(parser) -> None:
 
 
 def run_tables(args) -> None:
-    """Write the files, each whole, and print the Markdown tables."""
+    """Write the files, each whole, and print the summary."""
     import pandas as pd
 
     bootstrap = _bootstrap(args)
@@ -156,9 +158,10 @@ def run_tables(args) -> None:
     }
     for task in TASKS:
         files |= task_files(task, findings)
+    files |= summary_files(findings)
     common.write_files(args.output, files)
     _log_undefined(results)
-    print("\n".join(text for name, text in files.items() if name.endswith(".md")), end="")
+    print(files["summary.md"], end="")
 
 
 def _bootstrap(args) -> statistics.Bootstrap:

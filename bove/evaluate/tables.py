@@ -252,7 +252,7 @@ def _latex(table: Table, first: str) -> Iterator[str]:
     caption = rf"\caption[{{{title}}}]{{\footnotesize {text}}}" + f"\n\\label{{tab:{table.name}}}"
     stacked = len(table.columns) > _MOST_COLUMNS
     for rows in _parts(table.rows, _MOST_LINES // (3 if stacked else 2)):
-        lines = _latex_header(header)
+        lines = latex_header(header)
         for dataset, of_dataset in groupby(rows, lambda row: row.dataset):
             above = rf"\multicolumn{{{len(header)}}}{{@{{}}l}}{{\emph{{{latex_text(dataset)}}}}} \\"
             lines += [r"\midrule", above, *(line for row in of_dataset for line in _latex_row(row, stacked))]
@@ -275,12 +275,12 @@ def _parts(rows: Sequence[Row], most: int) -> Iterator[list[Row]]:
     yield part
 
 
-def _latex_header(names: Sequence[str]) -> list[str]:
+def latex_header(names: Sequence[str]) -> list[str]:
     """As many lines as the longest name needs; what is before a colon has a line of its own."""
     parts = [[line for part in name.split(": ") for line in wrap(part, _NAME_WIDTH)] for name in names]
     height = max(map(len, parts))
     padded = [[""] * (height - len(part)) + part for part in parts]
-    return [_line(map(latex_text, line)) for line in zip(*padded, strict=True)]
+    return [latex_line(map(latex_text, line)) for line in zip(*padded, strict=True)]
 
 
 def _latex_row(row: Row, stacked: bool) -> list[str]:
@@ -293,14 +293,14 @@ def _latex_row(row: Row, stacked: bool) -> list[str]:
     columns = [[text] for text in map(latex_text, details)]
     columns += [interval.split(" ") if stacked else [interval] for interval in intervals]
     small = [
-        _line(rf"{{\boveprint {text}}}" if text else "" for text in line)
+        latex_line(rf"{{\boveprint {text}}}" if text else "" for text in line)
         for line in zip_longest(*columns, fillvalue="")
     ]
-    values = [*map(latex_text, (row.subset, *row.names)), *map(_latex_cell, row.cells)]
-    return [_line(values), *small]
+    values = [*map(latex_text, (row.subset, *row.names)), *map(latex_cell, row.cells)]
+    return [latex_line(values), *small]
 
 
-def _latex_cell(cell: Cell) -> str:
+def latex_cell(cell: Cell) -> str:
     text = latex_text(cell.text)
     text = rf"\textbf{{{text}}}" if cell.bold else text
     # marks take no room, so that the digits are below each other
@@ -308,7 +308,7 @@ def _latex_cell(cell: Cell) -> str:
     return " ".join(filter(None, (text + marks, latex_text(cell.note))))
 
 
-def _line(cells: Iterable[str]) -> str:
+def latex_line(cells: Iterable[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
@@ -328,7 +328,8 @@ TITLES = {
     "length-correlation": "Correlation with length",
 }
 _SUMMARIES = f"""*{MEAN}* is the unweighted mean of the subsets' correlations, *{WEIGHTED_MEAN}* weights
-    them by their scored pairs, *{TOGETHER}* is one correlation over all of a data set's pairs."""
+    them by their scored pairs and is shown where that differs, *{TOGETHER}* is one correlation over all of a
+    data set's pairs."""
 _CAPTIONS = {
     "pearson": f"""Pearson's correlation between the gold scores and STS(S1, S2), the harmonic mean of the
         alignment scores of both directions (0 where their sum is not positive). Pairs without a gold
@@ -418,25 +419,25 @@ def _metric_table(task: str, metric: str, results, differences, findings: Findin
     sure = differences[differences.p_adjusted < findings.bootstrap.level]
     cells, published = _cells(metric, results, sure), _published(results) if is_main else {}
     rows = []
-    for row in results.drop_duplicates(["dataset", "subset"]).itertuples():
+    for row in _once(results, results).drop_duplicates(["dataset", "subset"]).itertuples():
         of_row = [cells.get((row.dataset, row.subset, system), Cell(ABSENT)) for system in systems]
         figures = published.get((row.dataset, row.subset), [np.nan] * len(paper.SYSTEMS))
         of_row += [Cell(ABSENT if np.isnan(x) else printed(metric, x)) for x in figures if published]
         rows.append(_row(row, of_row))
-    notes = [*_row_notes(results), *findings.notes.get(task, ())] if is_main else []
+    notes = [*row_notes(results), *findings.notes.get(task, ())] if is_main else []
     return Table(
         f"{FILES[task]}-{metric}",
         TITLES[task if is_main else metric],
         [*systems, *(f"paper: {name}" for name in paper.SYSTEMS if published)],
         rows,
-        _caption(metric, results, findings, bool(published)),
+        caption_of(metric, results, findings, bool(published)),
         [*notes, *findings.notes.get(metric, ()), *_undefined_notes(results, "value", findings)],
     )
 
 
 def _cells(metric: str, results: "DataFrame", sure: "DataFrame") -> dict[tuple[str, str, str], Cell]:
     """By data set, subset and system; the best printed value is bold where there is another to beat."""
-    cells, marks = {}, _marks(_references(results), sure)
+    cells, marks = {}, marks_of(references(results), sure)
     for place, rows in results.groupby(["dataset", "subset"], sort=False):
         texts = {row.system: printed(metric, row.value) for row in rows.dropna(subset="value").itertuples()}
         best = max(texts.values(), key=amount, default=None) if metric != "length-correlation" else None
@@ -450,7 +451,7 @@ def _cells(metric: str, results: "DataFrame", sure: "DataFrame") -> dict[tuple[s
 
 def _differences_table(task: str, metric: str, results, differences, findings: Findings) -> Table:
     """The systems against those that marks stand for, on the summaries, or else on the subsets."""
-    held, summarised = _references(results), results.dataset[results.subset.isin(AGGREGATES)]
+    held, summarised = references(results), results.dataset[results.subset.isin(AGGREGATES)]
     systems, against = (differences[side].map(lambda name: parted(name)[0]) for side in ("system", "against"))
     shown = differences[
         (systems.isin(held) | against.isin(held) | (systems == against))
@@ -459,9 +460,9 @@ def _differences_table(task: str, metric: str, results, differences, findings: F
     of_row = {(row.dataset, row.subset): row for row in results.itertuples()}
     shown = shown.assign(name=shown.dataset.map(dict(zip(results.dataset, results.name, strict=True))))
     rows = []
-    for d in shown.itertuples():
+    for d in _once(shown, results).itertuples():
         cells = [Cell(signed(metric, d.difference), interval=_interval(d, d.difference))]
-        cells += [Cell(_p(p)) for p in (d.p_value, d.p_adjusted)]
+        cells += [Cell(printed_p(p)) for p in (d.p_value, d.p_adjusted)]
         rows.append(_row(of_row[d.dataset, d.subset], cells, (d.system, d.against)))
     unit = "percentage points" if metric in PERCENT else "Pearson's correlation"
     least = 2 / (findings.bootstrap.resamples + 1)
@@ -476,6 +477,12 @@ def _differences_table(task: str, metric: str, results, differences, findings: F
     )
 
 
+def _once(shown: "DataFrame", results: "DataFrame") -> "DataFrame":
+    """Without the weighted mean of a data set whose subsets have equally many pairs: it is the mean."""
+    sizes = without_summaries(results).groupby("dataset").n_scored.nunique()
+    return shown[(shown.subset != WEIGHTED_MEAN) | (shown.dataset.map(sizes) > 1)]
+
+
 def _row(row: NamedTuple, cells: Sequence[Cell], names: Sequence[str] = ()) -> Row:
     """The row of a subset or a summary, which any system's result names."""
     return Row(marked(row), row.subset, count_note(row), _pairs(row), cells, names)
@@ -486,13 +493,13 @@ def _pairs(row: NamedTuple) -> str:
     return f"{row.n_scored} of {row.n_pairs}" if row.n_scored < row.n_pairs else str(row.n_pairs)
 
 
-def _references(results: "DataFrame") -> list[str]:
+def references(results: "DataFrame") -> list[str]:
     """The systems that marks stand for: those of REFERENCES, or else the first, whatever their weights."""
     systems = [parted(name)[0] for name in results.system.unique()]
     return [name for name in REFERENCES if name in systems] or systems[:1]
 
 
-def _marks(held: Sequence[str], sure: "DataFrame") -> Mapping[tuple[str, str, str], str]:
+def marks_of(held: Sequence[str], sure: "DataFrame") -> Mapping[tuple[str, str, str], str]:
     """By data set, subset and system: a mark for each reference that it surely differs from.
 
     The weight is the same; where two references differ, the later one is marked.
@@ -514,7 +521,7 @@ def _interval(row: NamedTuple, value: float) -> str:
     return "[{}, {}]".format(*(printed(row.metric, end).removesuffix("%") for end in (row.low, row.high)))
 
 
-def _p(value: float) -> str:
+def printed_p(value: float) -> str:
     return ABSENT if np.isnan(value) else f"{value:.3f}" if value >= 0.0005 else "<0.001"
 
 
@@ -527,7 +534,7 @@ def _published(results: "DataFrame") -> dict[tuple[str, str], tuple[float, float
     return found
 
 
-def _caption(metric: str, results: "DataFrame", findings: Findings, published: bool) -> str:
+def caption_of(metric: str, results: "DataFrame", findings: Findings, published: bool) -> str:
     """What is below a table of values, made of _CAPTIONS."""
     several, of = results.system.nunique() > 1, findings.bootstrap
     parts = [metric, "bold"] if several and metric != "length-correlation" else [metric]
@@ -538,7 +545,7 @@ def _caption(metric: str, results: "DataFrame", findings: Findings, published: b
     parts += ["published"] if published else []
     parts += ["intervals", "few"] if of.resamples < of.least else ["intervals"]
     parts += ["marked", "data"] if several else ["data"]
-    marks = zip(MARKS, _references(results), strict=False)
+    marks = zip(MARKS, references(results), strict=False)
     named = " and ".join(f"{mark} a system that differs from *{name}*" for mark, name in marks)
     counts = without_summaries(results).drop_duplicates(["name", "subset"])
     counts = counts.groupby("name", sort=False)[["n_pairs", "n_scored"]].sum().itertuples()
@@ -553,7 +560,7 @@ def _said(parts: Iterable[str], **values) -> str:
     return " ".join(" ".join(_CAPTIONS[part].split()).format(**values) for part in parts)
 
 
-def _row_notes(results: "DataFrame") -> list[str]:
+def row_notes(results: "DataFrame") -> list[str]:
     """What to know about single rows: empty bags, other pair counts, where choices were made."""
     notes = [] if results.n_empty.any() else ["No scored pair has a sentence without vectors."]
     for (name, subset), rows in without_summaries(results).groupby(["name", "subset"], sort=False):

@@ -32,8 +32,14 @@ SNLI = random_scores(
 )
 ROLES = random_scores("roles", "Roles", "roles", ["snli"] * 3 + ["sts"] * 3, ["second"] * 6)
 STATISTICS = ["--resamples", "100", "--confidence", "0.9", "--seed", "4"]
-FILES = ["differences.csv", *(f"{name}.{end}" for name in ("roles",) for end in ("md", "tex")), "scores.csv"]
+FILES = [
+    "differences.csv",
+    "legend.md",
+    *(f"{name}.{end}" for name in ("roles",) for end in ("md", "tex")),
+    "scores.csv",
+]
 FILES += [f"{name}.{end}" for name in ("snli", "sts") for end in ("md", "tex")]
+FILES += [f"summary.{end}" for end in ("csv", "md", "tex")]
 
 
 def tables(folder, all_scores, *options):
@@ -74,7 +80,8 @@ def test_files_hold_all_results_and_the_tables_are_printed(tmp_path, capsys):
     assert "| STS-2014 (development) | images" in sts and "0.7410" in sts
     assert "| SNLI     | dev" in snli and "65.74%" in snli
     captured = capsys.readouterr()
-    assert captured.out == "\n".join([sts, snli, roles])
+    assert captured.out == (out / "summary.md").read_text(encoding="utf-8")
+    assert "No data set of this task" in roles
     assert all(f"wrote {out / name}" in captured.err for name in FILES)
 
 

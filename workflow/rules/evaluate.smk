@@ -1,8 +1,8 @@
 # From bags to the result tables.
 TABLES = files(
     "tables/",
-    *("scores.csv", "differences.csv"),
-    *(f"{name}.{ending}" for name in ("sts", "snli", "roles") for ending in ("md", "tex")),
+    *("scores.csv", "differences.csv", "summary.csv", "legend.md"),
+    *(f"{name}.{ending}" for name in ("summary", "sts", "snli", "roles") for ending in ("md", "tex")),
 )
 CONTAMINATION = files("tables/contamination", ".csv", ".md")
 SEEDS = files("tables/seeds", ".csv", ".md") if of_kind("seeds") else []

@@ -24,6 +24,7 @@ MARKDOWN = {
     **({"report/parser.md": ("parser", "Accuracy")} if PARSED else {}),
     **({"select/candidates.md": ("training", "Candidates")} if of_kind("select") else {}),
     **({"training/training.md": ("training", "L at the end")} if TRAINING else {}),
+    "tables/summary.md": ("results", "Summary"),
     "tables/sts.md": ("results", "Similarity: table"),
     "tables/snli.md": ("results", "Entailment: table"),
     "tables/roles.md": ("results", "Roles: table"),

@@ -1,0 +1,199 @@
+"""The summary of a run: systems by data sets, in Markdown, LaTeX (booktabs) and CSV, with a legend.
+
+A data set has one column: the mean of its subsets' correlations (similarity) or all of its pairs together
+(roles); entailment has a column for each subset. Values are times 100, by the metric that the task is judged
+by. Below them stands by how much `bove` exceeds each reference, with the adjusted p-value. The legend says
+what the captions of the other tables say: definitions, intervals, data, versions.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from bove.bags import BOVE
+from bove.evaluate.metrics import METRICS
+from bove.evaluate.results import AGGREGATES, MEAN, TOGETHER, csv_text, parted, weighted
+from bove.evaluate.tables import (
+    ABSENT,
+    MARKS,
+    TITLES,
+    Cell,
+    Findings,
+    amount,
+    below,
+    caption_of,
+    entered_note,
+    latex_cell,
+    latex_header,
+    latex_line,
+    latex_text,
+    markdown_table,
+    marks_of,
+    printed_p,
+    references,
+    row_notes,
+)
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_METRICS = {
+    "similarity": "Pearson's r of similarity (mean of subsets)",
+    "entailment": "average precision of entailment",
+    "roles": "accuracy of roles",
+}
+_COLUMNS = """The columns of the summary are the data sets: the *mean* of their subsets for similarity, *all
+    pairs together* for roles, each subset for entailment. Rows *bove less* another system are differences, in
+    the same unit, with the adjusted p-value in brackets; all differences are in differences.csv. The other
+    tables have the subsets, intervals and further metrics."""
+_CHOSEN = "*"  # behind data sets on which settings were chosen
+_FLOAT = r"""%% Put into a document with \input; it needs \usepackage{booktabs}. The legend is in legend.md.
+\begin{table*}
+\centering\footnotesize\setlength{\tabcolsep}{4pt}
+\begin{tabular}{@{}l%s@{}}
+\toprule
+%s
+\midrule
+%s
+\bottomrule
+\end{tabular}
+\caption{%s}
+\label{tab:summary}
+\end{table*}
+"""
+
+
+class Column(NamedTuple):
+    """A data set or a subset: its title, its place in the results, and its rows by system."""
+
+    title: str
+    task: str
+    place: tuple[str, str]
+    rows: dict[str, NamedTuple]
+
+
+def summary_files(findings: Findings) -> dict[str, str]:
+    """The table in three forms, and the legend, by name of their file."""
+    columns = columns_of(findings.results)
+    systems = list(dict.fromkeys(name for column in columns for name in column.rows))
+    header, caption = ["", *(column.title for column in columns)], _caption(columns, findings)
+    values = [
+        [name, *cells] for name, cells in zip(systems, _values(systems, columns, findings), strict=True)
+    ]
+    compared = list(_differences(columns, findings))
+    shown = [[name, *(f"{text} ({p})" if p else text for text, p in cells)] for name, cells in compared]
+    lines = [[name, *map(_markdown_cell, cells)] for name, *cells in values] + shown
+    body = [latex_line([latex_text(name), *map(latex_cell, cells)]) for name, *cells in values]
+    body += [r"\midrule"] if compared else []
+    for name, cells in compared:
+        body.append(latex_line(map(latex_text, [name, *(text for text, _ in cells)])))
+        body.append(latex_line([r"\quad adjusted $p$", *(latex_text(p) for _, p in cells)]))
+    parts = "c" * len(columns), "\n".join(latex_header(header)), "\n".join(body)
+    return {
+        "summary.md": f"# Summary\n\n{markdown_table(header, lines, 1)}{below(caption)}",
+        "summary.tex": _FLOAT % (*parts, latex_text(caption)),
+        "summary.csv": _csv(systems, columns),
+        "legend.md": _legend(columns, findings),
+    }
+
+
+def columns_of(results: "DataFrame") -> list[Column]:
+    """The columns, tasks in the order of METRICS, data sets as in the results."""
+    found = []
+    for task, metric in METRICS.items():
+        of_task = results[(results.task == task) & (results.metric == metric)]
+        for _, of_dataset in of_task.groupby("dataset", sort=False):
+            subsets = list(dict.fromkeys(of_dataset.subset))
+            whole = next((name for name in (MEAN, TOGETHER) if name in subsets), None)
+            chosen = [whole] if whole else [name for name in subsets if name not in AGGREGATES]
+            for subset in chosen:
+                rows = {row.system: row for row in of_dataset[of_dataset.subset == subset].itertuples()}
+                row = next(iter(rows.values()))
+                title = row.name if whole or len(chosen) == 1 else f"{row.name} {subset}"
+                title += _CHOSEN if row.development else ""
+                found.append(Column(title, task, (row.dataset, subset), rows))
+    return found
+
+
+def _values(systems: Sequence[str], columns: Sequence[Column], findings: Findings) -> list[list[Cell]]:
+    """[systems][columns] cells; the best of a column is bold where there is another to beat."""
+    sure = findings.differences[findings.differences.p_adjusted < findings.bootstrap.level]
+    sure = sure[sure.metric == sure.task.map(METRICS)]
+    marks = marks_of(references(findings.results), sure)
+    cells: list[list[Cell]] = [[] for _ in systems]
+    for column in columns:
+        texts = {name: _times_100(row.value) for name, row in column.rows.items() if not np.isnan(row.value)}
+        best = max(texts.values(), key=amount, default=None) if len(texts) > 1 else None
+        for name, line in zip(systems, cells, strict=True):
+            text = texts.get(name, ABSENT)
+            note = entered_note(column.rows[name]).strip() if name in texts else ""
+            line.append(Cell(text, text == best, marks[(*column.place, name)], note=note))
+    return cells
+
+
+def _differences(
+    columns: Sequence[Column], findings: Findings
+) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """What is compared, and bove's difference with its p-value in each column, for each reference."""
+    by_place: dict[tuple, tuple[str, str]] = {}
+    for row in findings.differences.dropna(subset="difference").itertuples():
+        if row.metric == METRICS[row.task]:
+            for sign, sides in ((1, (row.system, row.against)), (-1, (row.against, row.system))):
+                text = _times_100(sign * row.difference)
+                text = f"+{text}" if amount(text) > 0 else text
+                by_place[(row.dataset, row.subset, *sides)] = text, printed_p(row.p_adjusted)
+    systems = list(findings.results.system.unique())
+    own = next((name for name in systems if parted(name)[0] == BOVE), BOVE)
+    for other in references(findings.results):
+        sides = own, weighted(other, parted(own)[1])
+        cells = [by_place.get((*column.place, *sides), (ABSENT, "")) for column in columns]
+        if any(p for _, p in cells):
+            yield " less ".join(sides), cells
+
+
+def _times_100(value: float) -> str:
+    text = f"{100 * value:.1f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = f"**{cell.text}**" if cell.bold else cell.text
+    return " ".join(filter(None, (text + cell.marks, cell.note)))
+
+
+def _caption(columns: Sequence[Column], findings: Findings) -> str:
+    """At most 40 words."""
+    tasks = dict.fromkeys(column.task for column in columns)
+    said = ", ".join(_METRICS[task] for task in tasks) + ", times 100"
+    if findings.results.system.nunique() > 1:
+        held = references(findings.results)
+        marks, level = ", ".join(MARKS[: len(held)]), f"adjusted p below {findings.bootstrap.level:g}"
+        said += f"; best bold. {marks}: differs from {', '.join(held)} ({level})"
+    chosen = any(column.title.endswith(_CHOSEN) for column in columns)
+    return f"{said}." + (f" {_CHOSEN}: settings were chosen on it." if chosen else "")
+
+
+def _csv(systems: Sequence[str], columns: Sequence[Column]) -> str:
+    """Values in full precision, not times 100."""
+    import pandas as pd
+
+    found = {
+        column.title.removesuffix(_CHOSEN): [
+            getattr(column.rows.get(name), "value", np.nan) for name in systems
+        ]
+        for column in columns
+    }
+    return csv_text(pd.DataFrame({"system": systems, **found}))
+
+
+def _legend(columns: Sequence[Column], findings: Findings) -> str:
+    """The definition, the data and the notes of each task, as below its own tables."""
+    parts = ["# Legend of the summary\n", f"{' '.join(_COLUMNS.split())}\n"]
+    for task in dict.fromkeys(column.task for column in columns):
+        metric, results = METRICS[task], findings.results
+        results = results[(results.task == task) & (results.metric == metric)]
+        notes = [*row_notes(results), *findings.notes.get(task, ())]
+        said = caption_of(metric, results, findings, published=False)
+        parts.append(f"## {TITLES[task]}\n{below(said, notes)}")
+    return "\n".join(parts)
