@@ -15,6 +15,7 @@ _PUBLIC = {
     "Graph": "bove.api.graph",
     "GraphCorpus": "bove.factor.graphs",
     "Hit": "bove.api.text",
+    "LinkPredictor": "bove.api.links",
     "Names": "bove.api.corpus",
     "Reconstruction": "bove.api.estimator",
     "TextModel": "bove.api.text",

@@ -5,6 +5,7 @@ from bove.api.corpus import Unseen as Unseen
 from bove.api.estimator import BoVE as BoVE
 from bove.api.estimator import Reconstruction as Reconstruction
 from bove.api.graph import Graph as Graph
+from bove.api.links import LinkPredictor as LinkPredictor
 from bove.api.readers import from_networkx as from_networkx
 from bove.api.readers import from_triples as from_triples
 from bove.api.readers import read_conll as read_conll

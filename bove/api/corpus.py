@@ -178,6 +178,16 @@ class Corpus:
         """Number of graphs."""
         return self.arrays.n_graphs
 
+    def digest(self) -> str:
+        """Hex SHA-256 of the graphs: the same for the same nodes, properties and edges in the same order."""
+        found, arrays = hashlib.sha256(self.names.hash.encode()), self.arrays
+        for one in (
+            arrays.token_offsets, arrays.property_offsets, arrays.properties, arrays.arc_offsets,
+            arrays.arc_relation, arrays.arc_head, arrays.arc_dependent,
+        ):  # fmt: skip
+            found.update(np.ascontiguousarray(one, np.int64).data)
+        return found.hexdigest()
+
     def without_extra(self) -> "Corpus":
         """The corpus without properties that lie beyond its names."""
         arrays = self.arrays

@@ -296,9 +296,11 @@ class BoVE(TransformerMixin, BaseEstimator):
         begun = start(data, settings, seed, own.threads)
         got = (fit_als if own.trainer == "als" else fit_sgd)(data, begun, seed, own)
         self.losses_, self.n_iter_ = got.rows, len(got.rows)
-        self.__dict__.pop("bags_", None)
+        for name in ("bags_", "_trained_on"):
+            self.__dict__.pop(name, None)
         if got.E is not None:
             self.bags_ = split(got.E, corpus)
+            self._trained_on = corpus.digest() if len(corpus) == 1 else ""
         for line in findings(got.rows, got.R, begun.settings, len(got.corpus.properties), data.groups):
             warnings.warn(line, BoveWarning, stacklevel=2)
         model = make_model(data, got.P, got.R, begun, **got.said, seed=seed, estimator=self._kept())
@@ -332,6 +334,14 @@ class BoVE(TransformerMixin, BaseEstimator):
         """[r] names of the columns of pooled vectors: bove0, bove1, …; only with `pool="mean"`."""
         check_is_fitted(self, "model_")
         return np.array([f"bove{column}" for column in range(self.model_.rank)], object)
+
+    def _bag_of(self, graph: Graph) -> np.ndarray:
+        """[n, r] of one graph: where training was of it alone, what that ended with; else inferred."""
+        check_is_fitted(self, "model_")
+        corpus = Corpus.of([graph])
+        if getattr(self, "_trained_on", "") == corpus.digest():
+            return self.bags_[0]
+        return self._infer(self._numbered(corpus, None))[0]
 
     def evidence(self, X: Graphs, *, vectors: Vectors | None = None) -> list[np.ndarray]:
         """The evidence of each graph's nodes, [n] float64: weights for the scores of their bags.
