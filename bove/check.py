@@ -363,15 +363,21 @@ def _check_triples(check: Check) -> None:
 # Configurations
 
 
+def _removes(value: object) -> bool:
+    return isinstance(value, dict) and any(child is None or _removes(child) for child in value.values())
+
+
 def _check_config(check: Check) -> None:
     check.kind, raw, required = "configuration", load([check.path]), load_schema()["required"]
-    if not all(key in raw for key in required):
+    if not all(raw.get(key) for key in required) or _removes(raw["datasets"]):
         check.kind, check.facts["changes"] = "changes to a configuration", ", ".join(raw)
         raw = load([*check.before, check.path])
-    if missing := [key for key in required if key not in raw]:
-        check.remarks.append(f"has no {', '.join(missing)}; name a configuration that has before it")
-        resolve(raw, partial=True)
-        return
+        missing = ", ".join(key for key in required if key not in raw)
+        if missing or not check.before:
+            said = f"has no {missing}" if missing else "takes away data sets"
+            check.remarks.append(f"{said}; name a configuration that has before it")
+            resolve(raw, partial=True)
+            return
     config = resolve(raw)
     check_sources(variants(config))
     check.facts |= {"run": summary(config), "files that it names": len(dict(sources.references(config)))}

@@ -86,3 +86,29 @@ def test_what_is_not_there_is_named_with_its_key(config, sections, message):
     with pytest.raises(BoveError) as error:
         sources.check(config(**sections))
     assert str(error.value).startswith(f"configuration: {message}")
+
+
+@pytest.mark.parametrize("run", ["README.md", "downloads"])
+def test_a_run_needs_a_folder_of_its_own(config, run):
+    Path("results/other").mkdir(parents=True)
+    Path("results/README.md").touch()
+    sources.check(config(run="other"))
+    with pytest.raises(BoveError, match=f"^configuration: run: results/{run} is not free for a run; choose"):
+        sources.check(config(run=run))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            {"tagger_options": {"nonsense": "1"}},
+            "tagger_options: option 'nonsense': Stanza's tagger has none of",
+        ),
+        ({"parser_options": {"max_steps": "few"}}, "parser_options: option max_steps=few: "),
+    ],
+)
+def test_stanza_s_options_are_checked_before_the_run(config, options, said):
+    pytest.importorskip("stanza")
+    sources.check(config(parser={"tagger_options": {"max_steps": "9"}}))
+    with pytest.raises(BoveError, match=f"^configuration: parser.{said}"):
+        sources.check(config(parser=options))

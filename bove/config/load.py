@@ -179,7 +179,7 @@ def resolve(raw: Mapping[str, Any], partial: bool = False) -> dict:
     config = fill(raw, load_schema(), "")
     errors = Draft202012Validator(load_schema()).iter_errors(config)
     for error in sorted(errors, key=lambda error: [str(part) for part in error.path]):
-        if not (partial and error.validator == "required"):
+        if not (partial and error.validator in ("required", "minProperties")):
             raise BoveError(f"configuration: {_explain(error)}")
     weight = config.get("scoring", {}).get("weight")
     if isinstance(weight, str):  # one of them is a list too

@@ -20,6 +20,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -107,11 +108,17 @@ def locate(config: dict, value: str) -> str:
 
 
 def check(config: dict) -> None:
-    """See that every file is there, or that something makes it.
+    """See that every file is there or made, and that the run can have its folder and Stanza its options.
 
     Raises:
-        BoveError: the first file or source that is not there, with its key.
+        BoveError: the first of these that fails, with its key.
     """
+    folder = os.path.join("results", config["run"])  # noqa: PTH118
+    if folder == DOWNLOADS or (os.path.exists(folder) and not os.path.isdir(folder)):  # noqa: PTH110, PTH112
+        raise BoveError(f"configuration: run: {folder} is not free for a run; choose another name")
+    for part in ("tagger", "parser") if config["parser"]["source"] == "train" else ():
+        if options := config["parser"][f"{part}_options"]:
+            _check_options(part, config["parser"]["preset"], tuple(options.items()))
     for name, source in config["sources"].items():
         if kind(source) is None:
             raise BoveError(f"configuration: sources.{name}: has no url, file or sentences; give one")
@@ -125,6 +132,19 @@ def check(config: dict) -> None:
         if not made and not os.path.isfile(path):  # noqa: PTH113 a name may be too long
             found = "is a folder, not a file" if os.path.isdir(path) else "no such file"  # noqa: PTH112
             raise BoveError(f"configuration: {key}: {path}: {found}; correct the path")
+
+
+@cache
+def _check_options(kind: str, preset: str, options: tuple[tuple[str, str], ...]) -> None:
+    """BoveError for an option that Stanza does not have, where Stanza is installed."""
+    from bove.text.parser_training import find_options
+
+    try:
+        find_options(kind, preset, [f"{key}={value}" for key, value in options])
+    except BoveError as e:
+        raise BoveError(f"configuration: parser.{kind}_options: {e}") from e
+    except ModuleNotFoundError:  # the stage that needs it says so
+        pass
 
 
 def _check_source(known: dict[str, dict], where: str, name: str, rest: str) -> bool:

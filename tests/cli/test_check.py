@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from contextlib import redirect_stdout
@@ -226,6 +227,27 @@ def test_configurations_stand_alone_or_change_the_one_before(check):
     assert code == 0 and "has no run, treebank, vectors, datasets" in alone["remarks"][0]
     assert whole["kind"] == "configuration" and "ablations" not in whole["holds"]["run"]
     assert changes["remarks"] == [] and "ablations: adjacency-only" in changes["holds"]["run"]
+
+
+def test_the_manual_s_file_of_changes_is_checked_as_changes(check):
+    manual = (ROOT / "docs" / "own-data.md").read_text(encoding="utf-8")
+    example = re.search(r"```yaml\n(# my.yaml\n.*?)```", manual, re.S)[1]
+    whole = "run: x\ntreebank: {train: t, dev: d}\nvectors: {file: v}\n"
+    for text in (
+        example,
+        whole + "datasets: {sts: null}\n",
+        whole + "datasets: {sts: {subsets: {news: null}}}\n",
+    ):
+        code, (report,) = check(text)
+        assert (code, report["kind"]) == (0, "changes to a configuration")
+    assert "takes away data sets; name a configuration that has" in report["remarks"][0]
+    code, (_, report) = check(CONFIG, "datasets: {snli: null, roles: null}\n")
+    assert code == 0 and "data sets sts; seed" in report["holds"]["run"]
+    for odd_one in ("datasets: {}\n", "datasets: {mine: {label: x}}\n"):
+        code, (report,) = check(whole + odd_one)
+        assert (code, report["kind"]) == (
+            (2, "configuration") if "mine" in odd_one else (0, "changes to a configuration")
+        )
 
 
 def test_a_configuration_s_files_must_be_there(check):
