@@ -168,8 +168,11 @@ def run_figures_scores(args: argparse.Namespace) -> None:
 
 # --- bove figures tokens
 
-SCORES = {"similarity": ("STS", similarity_score), "entailment": ("SNLI", entailment_score)}
-SCORES["roles"] = SCORES["entailment"]  # of the first sentence and the second
+SCORES = {
+    "similarity": ("STS", similarity_score),
+    "entailment": ("SNLI", entailment_score),
+    "roles": ("SNLI", entailment_score),  # of the first sentence and the second
+}
 
 
 def run_figures_tokens(args: argparse.Namespace) -> None:

@@ -75,7 +75,7 @@ def test_the_report_shows_every_figure_and_table_with_a_description_and_loads_no
     text = (finished.folder / "report.html").read_text(encoding="utf-8")
     shown = embedded(text, "results")
     drawn = [path for kind in ("figures", "training") for path in (finished.results / kind).glob("*.svg")]
-    pages = ("data", "contamination", "parser", "training", "sts", "snli", "roles", "ablations")
+    pages = ("data", "contamination", "parser", "training", "summary", "sts", "snli", "roles", "ablations")
     expected = {path.name for path in drawn} | {f"{name}.html" for name in pages} | {"ablations.svg"}
     assert {result["name"] for result in shown.values()} == expected
     for name, result in shown.items():
