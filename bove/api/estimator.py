@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import eigsh
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,6 +20,7 @@ from bove.api.corpus import (
     Names,
     Unseen,
     check_pool,
+    kind_of,
     names_of,
     pooled,
     shown,
@@ -42,7 +44,15 @@ from bove.factor.settings import (
     make,
     setting,
 )  # fmt: skip
-from bove.factor.training import Start, TrainingData, findings, make_model, sgd_library, start
+from bove.factor.training import (
+    NOTHING_EXPLAINED,
+    Start,
+    TrainingData,
+    findings,
+    make_model,
+    sgd_library,
+    start,
+)
 
 Graphs = Iterable[Graph] | Corpus
 # up to this many nodes all eigenvectors are made, which is exact
@@ -122,6 +132,22 @@ def start_tokens(corpus: GraphCorpus, rank: int, start: str, seed: int) -> np.nd
     return E
 
 
+def start_bare(corpus: GraphCorpus, rank: int, init: str, seed: int) -> tuple[np.ndarray, np.ndarray | None]:
+    """The graphs whose nodes have no property at all, and [T, r] where inference starts these.
+
+    From 0 it would leave them there. Each starts by itself; None where none has to.
+    """
+    owners = np.repeat(np.arange(corpus.n_graphs), corpus.lengths)
+    owned = np.bincount(owners, np.diff(corpus.property_offsets), corpus.n_graphs)
+    bare = np.flatnonzero((owned == 0) & (corpus.lengths > 0))
+    if init == "zero" or not len(bare):
+        return bare, None
+    start = np.zeros((corpus.n_tokens, rank))
+    for s in bare:
+        start[owners == s] = start_tokens(corpus.select(np.array([s])), rank, init, seed)
+    return bare, start
+
+
 @dataclass(frozen=True)
 class Reconstruction:
     """How much of the cells of some graphs a model's bags explain; 1 is all, 0 what zeros would.
@@ -166,6 +192,7 @@ class Fitted:
         said: what else a model tells of its training.
         corpus: the graphs that L was summed over.
         E: [T, r] of the training graphs, or None.
+        unfinished: it ended with all rounds done, and before its stopping rule held.
     """
 
     P: np.ndarray
@@ -174,6 +201,7 @@ class Fitted:
     said: dict[str, object]
     corpus: GraphCorpus
     E: np.ndarray | None = None
+    unfinished: bool = False
 
 
 def training_data(corpus: Corpus, vectors: Vectors | None, rank: int) -> TrainingData:
@@ -188,6 +216,7 @@ def training_data(corpus: Corpus, vectors: Vectors | None, rank: int) -> Trainin
     if len(corpus.arrays.extra):
         raise BoveError("graphs with words outside of their vocabulary; make them without vectors to learn")
     known = mapped(vectors)
+    check_keys(known, names)
     frozen = np.array([name in known for name in names.properties], bool)
     held = [names.properties[row] for row in np.flatnonzero(frozen)]
     pretrained = stacked(known, held, rank)
@@ -207,7 +236,8 @@ def fit_als(data: TrainingData, begun: Start, seed: int, own: OwnSettings) -> Fi
     for state in trainer.rounds(state):
         pass
     said = {"rounds": state.round, "init": own.init}
-    return Fitted(state.P, state.R, list(state.log), said, data.corpus, state.E)
+    unfinished = not state.finished and begun.settings.tolerance > 0
+    return Fitted(state.P, state.R, list(state.log), said, data.corpus, state.E, unfinished)
 
 
 def fit_sgd(data: TrainingData, begun: Start, seed: int, own: OwnSettings) -> Fitted:
@@ -231,6 +261,26 @@ def fit_sgd(data: TrainingData, begun: Start, seed: int, own: OwnSettings) -> Fi
     return Fitted(best.P, best.R, rows, said, trainer.training)
 
 
+def _unexplained(got: Fitted, alpha: float) -> bool:
+    """Whether a model explains next to nothing of the edges."""
+    row, ones = got.rows[-1], alpha * len(got.corpus.arc_relation)
+    left = sum(row[f"relation:{k}"] for k in range(got.corpus.n_relations))
+    return ones > 0 and left > NOTHING_EXPLAINED * ones
+
+
+def check_keys(vectors: Vectors, names: Names) -> None:
+    """BoveError where vectors are of no property of the graphs, or some of a kind that no property has."""
+    kinds, listed = set(map(kind_of, names.properties)), vectors if isinstance(vectors, dict) else ()
+    strange = [key for key in listed if not isinstance(key, str) or kind_of(key) not in kinds]
+    if not strange and len(vectors) and not any(name in vectors for name in names.properties):
+        strange = [next(iter(vectors))]
+    if strange:
+        raise BoveError(
+            f"vectors of {strange[0]!r}: no node has a property of that name or kind; properties are called "
+            f"as {', '.join(map(repr, names.properties[:3])) or 'nothing, since there are none'}"
+        )
+
+
 class BoVE(TransformerMixin, BaseEstimator):
     """Bag-of-vector embeddings: a vector for every node of a graph, from its properties and its relations.
 
@@ -246,7 +296,8 @@ class BoVE(TransformerMixin, BaseEstimator):
         rank, alpha, lambda_P, lambda_R, lambda_E, scale, penalty_P, penalty_R, trainer, dtype: as `model` in
             the workflow's configuration.
         init: where node vectors start (als): "zero", or "random" or "eigenvectors", for graphs without
-            properties; "eigenvectors" are for one graph. Without "zero" nothing is restarted at 0 either.
+            properties; "eigenvectors" are for one graph. Without "zero" nothing is restarted at 0 either, and
+            in inference graphs without any property start there too.
         max_rounds, tolerance, stop, restart_every, restart_iterations: as `model.als` there.
         e_step, e_tolerance, e_energy, r_tolerance, r_iterations: likewise.
         batch_tokens: nodes worked on at once, in training and in inference.
@@ -283,10 +334,12 @@ class BoVE(TransformerMixin, BaseEstimator):
         Args:
             X: graphs; read once.
             y: ignored.
-            vectors: pretrained [r] vectors of some properties, by name; these keep them.
+            vectors: pretrained [r] vectors of some properties, by name; these keep them. There may be
+                more, of the kinds of property that the graphs have.
 
         Raises:
-            BoveError: a setting or a graph that is not allowed, no node at all, or training that diverges.
+            BoveError: a setting or a graph that is not allowed, vectors of no property, no node at all, or
+                training that diverges.
         """
         settings, own = training_settings(self.get_params())
         check_pool(self.pool)
@@ -303,6 +356,13 @@ class BoVE(TransformerMixin, BaseEstimator):
             self._trained_on = corpus.digest() if len(corpus) == 1 else ""
         for line in findings(got.rows, got.R, begun.settings, len(got.corpus.properties), data.groups):
             warnings.warn(line, BoveWarning, stacklevel=2)
+        if got.unfinished:
+            said = f"training did all of its {len(got.rows)} rounds and had not converged"
+            advice = "raise max_rounds, or tolerance; a tolerance of 0 asks for all rounds"
+            warnings.warn(f"{said}; {advice}", ConvergenceWarning, stacklevel=2)
+        if not len(got.corpus.properties) and _unexplained(got, begun.settings.alpha):
+            said = "the model explains none of the edges, and no node has a property"
+            warnings.warn(f"{said}: lambda_E is too large for this alpha", BoveWarning, stacklevel=2)
         model = make_model(data, got.P, got.R, begun, **got.said, seed=seed, estimator=self._kept())
         self._take(model, corpus.names)
         return self
@@ -461,7 +521,14 @@ class BoVE(TransformerMixin, BaseEstimator):
         inference = getattr(self, "_inference", None)
         if inference is None or inference.settings != settings:
             inference = self._inference = Inference(self.model_, settings)
-        return inference.tokens(corpus.arrays, "the graphs", threads)
+        arrays = corpus.arrays
+        seed = int(self.model_.hyperparameters.get("seed", 1))  # type: ignore[call-overload]
+        bare, start = start_bare(arrays, self.model_.rank, parameters["init"], seed)
+        if start is None:
+            return inference.tokens(arrays, "the graphs", threads)
+        rest = np.setdiff1d(np.arange(arrays.n_graphs), bare)
+        E, evidence = inference.tokens(arrays, "the graphs", threads, rest)
+        return E + inference.tokens(arrays, "the graphs", threads, bare, start)[0], evidence
 
     def _explained(self, corpus: Corpus) -> Reconstruction:
         return explained(self.model_, corpus, self._infer(corpus)[0], self.batch_tokens, self.threads)

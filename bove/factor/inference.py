@@ -20,6 +20,7 @@ and the corpus' extra ones; where a model has no such group, p is the sum of all
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -75,8 +76,10 @@ class Inference:
             whole = settings.energy >= 1 and isinstance(model.relations, LowRank)
             self.factors = model.relations if whole else model.compress(settings.energy).relations
 
-    def solver(self, corpus: GraphCorpus, name: str) -> Callable[[Batch], Inferred]:
-        """A function from a batch of the corpus (called `name` in messages) to its bags.
+    def solver(
+        self, corpus: GraphCorpus, name: str, start: np.ndarray | None = None
+    ) -> Callable[[Batch], Inferred]:
+        """A function from a batch of the corpus (called `name` in messages) to its bags, from a start [T, r].
 
         Raises:
             BoveError: graphs of another vocabulary, or with extra vectors of another length; the function: a
@@ -96,16 +99,26 @@ class Inference:
         weights = {"alpha": model.weight("alpha"), "lambda_E": model.weight("lambda_E")}
         stop = self._stop
         words = word_vectors(P, model.groups, corpus.n_properties)
+
+        def begin(batch: Batch) -> np.ndarray | None:
+            return None if start is None else start[batch.tokens].astype(P.dtype)
+
         if factors is None:
             kernel = EStep(P, PtP, model.dense_relations(), **weights)
-            return lambda batch: _finished(infer_averaged(kernel, batch, **stop), batch, words)
+            infer = partial(infer_averaged, kernel, **stop)
+            return lambda batch: _finished(infer(batch, E0=begin(batch)), batch, words)
         solver = FixedPoint(
             P, PtP, factors, **weights, fallback=lambda: EStep(P, PtP, factors.dense(), **weights)
         )
-        return lambda batch: _finished(solver.infer(batch, **stop), batch, words)
+        return lambda batch: _finished(solver.infer(batch, **stop, E0=begin(batch)), batch, words)
 
     def tokens(
-        self, corpus: GraphCorpus, name: str, threads: int = 1, graphs: np.ndarray | None = None
+        self,
+        corpus: GraphCorpus,
+        name: str,
+        threads: int = 1,
+        graphs: np.ndarray | None = None,
+        start: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """[T, r] the token vectors of a corpus, or of some of its graphs, and their evidence [T].
 
@@ -113,11 +126,12 @@ class Inference:
 
         Args:
             name: what messages call the corpus.
+            start: [T, r] where the tokens start instead of at 0.
 
         Raises:
             BoveError: as `solver` does.
         """
-        infer, dtype = self.solver(corpus, name), self.model.properties.dtype
+        infer, dtype = self.solver(corpus, name, start), self.model.properties.dtype
         E, evidence = np.zeros((corpus.n_tokens, self.model.rank), dtype), np.zeros(corpus.n_tokens)
         with Workers(threads) as workers:
             batches = make_batches(corpus, self.settings.batch_tokens, dtype, graphs)
@@ -281,10 +295,14 @@ class FixedPoint:
     ) -> Inferred:
         """Iterate until no token of a graph changes by `tolerance` or more, at most `iterations` times.
 
-        The averaged steps of a graph that falls back count among these. With none left its bag is E¹.
+        The averaged steps of a graph that falls back count among these. With none left its bag is E¹. A graph
+        without properties, which D says nothing of, takes averaged steps from E0, where it has one.
         """
         n, r = batch.n, self.PD.shape[1]
         first = batch.W @ self.PD
+        bare = ~first.reshape(batch.size, n * r).any(axis=1)
+        if E0 is not None and bare.any() and self.fallback:
+            return self._apart(batch, bare, E0, iterations=iterations, tolerance=tolerance)
         if not self.alpha or not self.Q:
             none = np.zeros(batch.size)
             return Inferred(first, np.ones(batch.size, np.int64), none, none > 0)
@@ -315,11 +333,27 @@ class FixedPoint:
                 now = memory.next(now, step)
         lost |= self._astray(E, first, batch)
         if lost.any() and self.fallback:
-            left = {"iterations": np.maximum(1, iterations - used[lost]), "tolerance": tolerance}
-            got = infer_averaged(self.fallback(), batch.select(lost), **left)
-            E[np.repeat(lost, n)], change[lost] = got.E, got.change
-            used[lost] = np.minimum(used[lost] + got.iterations, iterations)
+            rows, left = np.repeat(lost, n), lost & (used < iterations)
+            E[rows], change[lost] = first[rows], 1
+            if left.any():
+                how = {"iterations": iterations - used[left], "tolerance": tolerance}
+                got = infer_averaged(self.fallback(), batch.select(left), **how)
+                E[np.repeat(left, n)], change[left] = got.E, got.change
+                used[left] += got.iterations
         return Inferred(E, used, change, lost)
+
+    def _apart(self, batch: Batch, bare: np.ndarray, E0: np.ndarray, **how) -> Inferred:
+        """The graphs that are bare [b] by averaged steps from E0, the others as always."""
+        E = np.empty_like(E0)
+        found = np.empty(batch.size, np.int64), np.empty(batch.size), np.empty(batch.size, bool)
+        for some, infer in ((bare, partial(infer_averaged, self.fallback())), (~bare, self.infer)):
+            if some.any():
+                rows = np.repeat(some, batch.n)
+                got = infer(batch.select(some), E0=E0[rows], **how)
+                E[rows] = got.E
+                for array, part in zip(found, (got.iterations, got.change, got.lost), strict=True):
+                    array[some] = part
+        return Inferred(E, *found)
 
     def _astray(self, E, first, batch):
         """[b] bool: the graphs that E = 0 surely explains better, such as one that grows to the last."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import reference
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -19,6 +19,7 @@ from sklearn.utils import estimator_checks
 import bove
 from bove.config.load import load_schema
 
+pytestmark = pytest.mark.filterwarnings("ignore:training did all of its")
 SMALL = {
     "rank": 5, "scale": "absolute", "alpha": 2.0, "lambda_P": 0.3, "lambda_R": 0.2, "lambda_E": 0.4,
     "dtype": "float64", "max_rounds": 15, "energy": 1.0, "infer_tolerance": 1e-10, "iterations": 300,
@@ -157,7 +158,7 @@ def test_what_the_model_does_not_know_is_counted_warned_of_and_left_out(fitted):
 
 def test_pretrained_vectors_stay_and_serve_unseen_properties(fitted):
     rng = np.random.default_rng(1)
-    vectors = {name: rng.standard_normal(5).astype(np.float32) for name in ("p:1", "p:3", "q:x")}
+    vectors = {name: rng.standard_normal(5).astype(np.float32) for name in ("p:1", "p:3", "p:x")}
     model = bove.BoVE(**SMALL).fit(random_graphs(), vectors=vectors)
     rows = model.names_.property_rows
     for name in ("p:1", "p:3"):
@@ -165,10 +166,18 @@ def test_pretrained_vectors_stay_and_serve_unseen_properties(fitted):
     assert model.model_.frozen.sum() == 2
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        (bag,) = model.transform([bove.Graph([["q:x"]])], vectors=vectors)
+        (bag,) = model.transform([bove.Graph([["p:x"]])], vectors=vectors)
     P, R, G = model.properties_, model.relations_, bag.T @ bag
     A = P.T @ P + 0.4 * np.eye(5) + 2.0 * sum(Rk @ G @ Rk.T + Rk.T @ G @ Rk for Rk in R)
-    np.testing.assert_allclose(bag @ A, vectors["q:x"][None], atol=1e-6)
+    np.testing.assert_allclose(bag @ A, vectors["p:x"][None], atol=1e-6)
+
+
+def test_vectors_of_no_property_are_refused():
+    row, graphs = np.ones(5), random_graphs()
+    several = {"1": row}, {"p:1": row, "1": row}, {"p:x": row}, {3: row}
+    for vectors, key in zip(several, ("1", "1", "p:x", 3), strict=True):
+        with pytest.raises(bove.BoveError, match=f"vectors of {key!r}: no node has a property of that name"):
+            bove.BoVE(**SMALL).fit(graphs, vectors=vectors)
 
 
 def test_a_saved_model_gives_the_same_bags(fitted, tmp_path):
@@ -198,6 +207,15 @@ def test_a_graph_of_one_node_and_one_of_ten_thousand():
     assert model.score_reconstruction([large]).properties > 0.1
 
 
+@pytest.mark.parametrize("e_step", ["averaged", "single", "fixed-point"])
+def test_every_e_step_learns_graphs_without_properties(e_step):
+    ring = bove.from_triples([(i, "next", (i + 1) % 6) for i in range(6)], own_property=False)
+    settings = {**SMALL, "rank": 6, "max_rounds": 60, "r_tolerance": 1e-6, "tolerance": 1e-4}
+    model = bove.BoVE(**settings, init="random", e_step=e_step).fit([ring])
+    loss = model.losses_[-1]["relation:0"] / settings["alpha"]
+    assert loss < 0.1 * 6 and np.abs(model.bags_[0]).max() > 0.1
+
+
 def test_graphs_without_properties_need_another_start():
     ring = bove.from_triples([(i, "next", (i + 1) % 6) for i in range(6)], own_property=False)
     with pytest.raises(bove.BoveError, match=r"no node has a property.* such as one of its own each"):
@@ -208,6 +226,13 @@ def test_graphs_without_properties_need_another_start():
         scores = model.score_edges(bag, "next")
         want = dense(ring, model.names_)[1][0]
         assert scores[want == 1].min() > scores[want == 0].max()
+        # of a graph that training has not seen, beside one that has properties unknown to the model
+        larger = bove.from_triples([(i, "next", (i + 1) % 5) for i in range(5)], own_property=False)
+        for solver in ("averaged", "fixed-point"):
+            model.set_params(solver=solver)
+            bags = model.transform([larger, bove.Graph(), ring])
+            assert model.score_reconstruction([ring]).relations > 0.9 and bags[0].any()
+            np.testing.assert_array_equal(model.transform([ring])[0], bags[2])
     with pytest.raises(bove.BoveError, match="no relation 'last'; it has: next"):
         model.score_edges(bag, "last")
 
@@ -223,7 +248,10 @@ def test_graphs_without_edges_are_their_properties():
 
 def test_what_leads_to_nothing_is_warned_of_or_refused():
     with pytest.warns(bove.BoveWarning, match=r"explains 0.00% of the .* lower both"):
-        bove.BoVE(rank=3).fit(random_graphs())
+        bove.BoVE(rank=3, scale="absolute", lambda_E=1e4).fit(random_graphs())
+    ring = bove.from_triples([(i, "next", (i + 1) % 6) for i in range(6)], own_property=False)
+    with pytest.warns(bove.BoveWarning, match=r"none of the edges, .* lambda_E is too large"):
+        bove.BoVE(**{**SMALL, "lambda_E": 1e3}, init="random").fit([ring])
     with pytest.raises(bove.BoveError, match="init 'random': only for trainer 'als'"):
         bove.BoVE(**SMALL, trainer="sgd", init="random").fit(random_graphs())
     for graphs in ([], [bove.Graph()]):
@@ -283,6 +311,22 @@ def test_pooled_bags_are_means_with_names_for_their_columns(fitted):
     for pool in ("max", np.ones(2), True):
         with pytest.raises(bove.BoveError, match="must be None or 'mean'"):
             clone(fitted).set_params(pool=pool).fit(graphs)
+
+
+def test_training_that_ends_with_its_rounds_is_warned_of(recwarn):
+    def warned(**more):
+        recwarn.clear()
+        model = bove.BoVE(**{**SMALL, "tolerance": 1e-3, **more}).fit(random_graphs())
+        said = [str(one.message) for one in recwarn.list if issubclass(one.category, ConvergenceWarning)]
+        return model.n_iter_, said
+
+    assert warned(max_rounds=2) == (2, [
+        "training did all of its 2 rounds and had not converged; raise max_rounds, or tolerance; a tolerance "
+        "of 0 asks for all rounds"
+    ])  # fmt: skip
+    assert warned(max_rounds=2, tolerance=0) == (2, [])
+    rounds, said = warned(max_rounds=500, tolerance=0.01)
+    assert rounds < 500 and not said
 
 
 def test_relative_settings_are_recorded_with_what_they_come_to():

@@ -9,7 +9,7 @@ import pytest
 import bove
 
 ROOT = Path(__file__).parent.parent.parent
-pytestmark = pytest.mark.filterwarnings("error")
+pytestmark = pytest.mark.filterwarnings("error", "ignore:training did all")
 
 
 def names_of(file, number):

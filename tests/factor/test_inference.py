@@ -121,17 +121,41 @@ def test_acceleration_solves_diverging_linear_maps_each_by_itself():
 
 @pytest.mark.parametrize("iterations", [3, 10, 60])
 def test_a_graph_that_diverges_falls_back_with_what_is_left_of_its_iterations(iterations):
-    """Nothing is where it still grows when they end; then its bag is E¹, that of one averaged step."""
+    """Nothing is where it still grows when they end; then its bag is E¹. No step is taken beyond them."""
     rng = np.random.default_rng(5)
     corpus, _ = make_corpus(rng, [7, 7])
     solvers = Solvers(rng, 5.0, 1.0, size=30.0)
+    steps, pull, step = [], solvers.fast.pull, solvers.kernel.step
+    solvers.fast.pull = lambda E, batch: steps.append(batch.size) or pull(E, batch)
+    solvers.kernel.step = lambda E, batch: steps.append(batch.size) or step(E, batch)
     E, used, _ = solvers.fixed_point(corpus, iterations, 1e-3)
-    solvers.fast.fallback = None
+    # E¹ counts as one of them and needs no step
+    assert sum(steps) <= corpus.n_graphs * iterations
+    solvers.fast.fallback, solvers.kernel.step = None, step
     grown, spent, _ = solvers.fixed_point(corpus, iterations, 1e-3)
     assert spent.max() <= used.max() <= iterations
     want = solvers.averaged(corpus, max(1, iterations - spent.max()), 1e-3)[0]
     np.testing.assert_allclose(E, want)
     assert np.abs(E).max() < 30 and not np.abs(grown).max() < 1e3
+
+
+def test_graphs_without_properties_take_averaged_steps_from_their_start_and_others_do_not():
+    rng = np.random.default_rng(6)
+    corpus, _ = make_corpus(rng, [4, 4, 4])
+    keep = np.repeat(np.arange(12), np.diff(corpus.property_offsets)) // 4 != 1
+    offsets = np.concatenate([[0], np.cumsum(keep)])[corpus.property_offsets]
+    corpus = dataclasses.replace(corpus, property_offsets=offsets, properties=corpus.properties[keep])
+    solvers, E0 = Solvers(rng, 2.0, 0.5), rng.standard_normal((12, 5))
+    (batch,) = batches_of(corpus)
+    E0 = E0[batch.tokens]
+    how = {"iterations": 6, "tolerance": 0}
+    whole, bare = solvers.fast.infer(batch, **how, E0=E0), batch.graphs == 1
+    for some, infer in ((bare, partial(infer_averaged, solvers.kernel)), (~bare, solvers.fast.infer)):
+        rows = np.repeat(some, 4)
+        alone = infer(batch.select(some), **how, E0=E0[rows])
+        np.testing.assert_allclose(whole.E[rows], alone.E, atol=1e-12)
+        assert whole.iterations[some].tolist() == alone.iterations.tolist() and alone.E.any()
+    assert not solvers.fast.infer(batch, **how).E[np.repeat(bare, 4)].any()
 
 
 @pytest.mark.parametrize("groups", [{"words": (0, 4), "tags": (4, 7)}, {"tags": (0, 2), "words": (2, 7)}, {}])
