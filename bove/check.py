@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import compress
 from pathlib import Path
-from unicodedata import is_normalized
+from unicodedata import category, is_normalized
 
 import numpy as np
 
@@ -159,11 +159,15 @@ def _is_number(text: str) -> bool:
 
 _GOLD = {"tags": 4, "heads": 8, "relations": 10}  # column of CoNLL-2009, before that of predicted ones
 _DECOMPOSED = "with decomposed letters (not NFC), which do not match composed ones"
+_INVISIBLE = "with invisible format characters (such as U+200B), which match no word without them"
 
 
-def _decomposed(text: str) -> bool:
-    """Whether a letter and its accent are two characters, so that words do not match as they should."""
-    return not (text.isascii() or is_normalized("NFC", text))
+def _spelling(text: str) -> list[str]:
+    """What keeps words from matching as they should, though they look alike."""
+    if text.isascii():
+        return []
+    invisible = any(category(mark) == "Cf" and mark != "\u200d" for mark in text)  # that one is of emoji
+    return [_DECOMPOSED] * (not is_normalized("NFC", text)) + [_INVISIBLE] * invisible
 
 
 def _check_treebank(check: Check) -> None:
@@ -190,8 +194,10 @@ def _check_treebank(check: Check) -> None:
             same.update({name: cells[gold] == cells[gold + 1] for name, gold in _GOLD.items()})
         shares = {name: f"{100 * same[name] / forms.total():.2f} %" for name in _GOLD}
         check.facts["gold and predicted columns agree"] = shares
-    if decomposed := sum(count for form, count in forms.items() if _decomposed(form)):
-        check.remarks.append(f"{decomposed} tokens {_DECOMPOSED}")
+    odd: Counter[str] = Counter()
+    for form, count in forms.items():
+        odd.update(dict.fromkeys(_spelling(form), count))
+    check.remarks += [f"{count} tokens {kind}" for kind, count in odd.items()]
     if not sizes:
         raise BoveError(f"{check.path}: no sentences; give a file with rows of numbered tokens")
 
@@ -208,14 +214,12 @@ def _check_vectors(check: Check) -> None:
         for row, (word, length) in enumerate(zip(words, lengths[-1].tolist(), strict=True), row + 1):
             key = hash(word)  # smaller than the word, of which there may be millions
             fault = fault_of_word(word) or (DUPLICATE if key in seen else None)
+            odd = [fault] if fault else [f"words {kind}" for kind in _spelling(word.decode())]
             if not fault:
                 seen.add(key)
-                text = word.decode()
-                first += [text] * (len(first) < 8)
-                fault = f"words {_DECOMPOSED}" if _decomposed(text) else None
-            for what in (fault, None if length else "vectors of zeros"):
-                if what:
-                    note(check.oddities, what, row)
+                first += [word.decode()] * (len(first) < 8)
+            for what in odd + ["vectors of zeros"] * (not length):
+                note(check.oddities, what, row)
     norms = np.concatenate(lengths)
     check.facts |= {
         "rows": row,
@@ -242,8 +246,8 @@ def _note_pairs(check: Check, pairs: Iterable[tuple[int, str, str]]) -> None:
     count, words = 0, 0
     for count, (line, first, second) in enumerate(pairs, 1):
         words = max(words, *(len(side.split()) for side in (first, second)))
-        if _decomposed(first + second):
-            note(check.oddities, f"pairs {_DECOMPOSED}", line)
+        for kind in _spelling(f"{first} {second}"):
+            note(check.oddities, f"pairs {kind}", line)
         # what has no letter or digit may still become a token
         if not all(any(map(str.isalnum, side)) or normalise(side) for side in (first, second)):
             note(check.oddities, "pairs with an empty sentence", line)
@@ -352,6 +356,10 @@ def _check_triples(check: Check) -> None:
             note(check.oddities, "repeated triples, which count once", number)
         if row[0] == row[2]:
             note(check.oddities, "triples of a node with itself", number)
+        if any(cell != cell.strip() for cell in row):
+            note(check.oddities, "triples with spaces around a name, which is another without them", number)
+        for kind in _spelling(" ".join(row)):
+            note(check.oddities, f"triples {kind}", number)
         seen.add(tuple(row))
         nodes |= {row[0], row[2]}
         relations[row[1]] += 1

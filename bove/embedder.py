@@ -23,7 +23,7 @@ from bove.factor.model import Model
 from bove.factor.settings import InferenceSettings, make
 from bove.text.conll import Sentence
 from bove.text.graphs import Counts, encode
-from bove.text.parser import NAMES, Parser
+from bove.text.parser import CUT, NAMES, Parser
 from bove.text.tokens import is_punctuation
 from bove.text.vectors import WordLookup, WordVectors, word_evidence
 from bove.text.vocabulary import Vocabulary
@@ -146,10 +146,12 @@ class Embedder:
             raise BoveError("text is to be parsed, but no tagger and parser are given; give both, or trees")
         if self._parser is None:
             self._parser = self._make_parser()
-        trees = []
+        trees, cut = [], self._parser.counts[CUT]
         for tree in self._parser.parse(texts):
             trees.append(tree)
             each()
+        if cut := self._parser.counts[CUT] - cut:
+            log.warning("%d %s of %d tokens (parser.max_tokens)", cut, CUT, self._parser.max_tokens)
         return trees
 
     def graphs(self, sentences: Sequence[Sentence], counts: Counts | None = None) -> GraphCorpus:

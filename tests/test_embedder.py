@@ -1,6 +1,8 @@
 """The embedder's bags are those that the stages write for the same sentences."""
 
 import dataclasses
+import logging
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from bove.errors import BoveError
 from bove.factor.model import Model
 from bove.factor.settings import InferenceSettings
 from bove.text.conll import Sentence
+from bove.text.parser import CUT
 from bove.text.vectors import WordVectors
 from bove.text.vocabulary import Vocabulary
 
@@ -88,19 +91,26 @@ def test_what_does_not_fit_or_was_not_given_is_refused(folder):
             use()
 
 
-def test_the_parser_is_made_once_and_only_when_there_is_text(folder):
+def test_the_parser_is_made_once_and_only_when_there_is_text(folder, caplog, monkeypatch):
+    monkeypatch.setattr(logging.getLogger("bove"), "propagate", True)
+
     class Parser:
-        made = 0
+        made, max_tokens, counts = 0, 2, Counter()
 
         def __init__(self):
             Parser.made += 1
 
         def parse(self, texts):
+            self.counts[CUT] += "z" in texts
             return (dataclasses.replace(CHASED, id=text) for text in texts)
 
     whole = embedder(folder)
     with_parser = Embedder(whole.vocabulary, whole.model, whole.settings, None, Parser)
     with_parser.bags([CHASED], "bove")
     assert Parser.made == 0
-    assert [tree.id for tree in with_parser.parse(["x", "y"]) + with_parser.parse(["z"])] == ["x", "y", "z"]
+    assert [tree.id for tree in with_parser.parse(["x", "y"])] == ["x", "y"] and not caplog.messages
+    assert [tree.id for tree in with_parser.parse(["z"])] == ["z"]
+    assert [tree.id for tree in with_parser.parse(["x"])] == ["x"]
+    said = "1 sentences longer than the limit, parsed in pieces of 2 tokens (parser.max_tokens)"
+    assert caplog.messages == [said]
     assert Parser.made == 1

@@ -21,6 +21,9 @@ from bove import artefacts
 from bove.errors import BoveError, check_finite
 
 FORMAT = "bove-bags"
+_NOT_FINITE = (
+    "a value that is not finite, or beyond single precision; make the vectors again with finite numbers"
+)
 _BLOCK = 1 << 16  # rows that are looked at together
 
 
@@ -205,10 +208,7 @@ class Bags(Mapping[str, np.ndarray]):
                 b = int(np.searchsorted(self.offsets, start + int(np.argmin(finite)), "right")) - 1
                 names = [self.ids[s] for s in np.flatnonzero(self.index == b)[:1]]
                 of = f"the bag of sentence '{names[0]}'" if names else f"bag {b}"
-                raise BoveError(
-                    f"{self.path}: {of} holds a value that is not finite in single precision; "
-                    f"look at what made it"
-                )
+                raise BoveError(f"{self.path}: {of} holds {_NOT_FINITE}")
 
     def finite_bag(self, b: int) -> np.ndarray:
         """[n, r] float32, the vectors of bag b; BoveError where one is not finite."""
@@ -231,7 +231,7 @@ class Bags(Mapping[str, np.ndarray]):
                 f"with `bove infer` or with the evidence that `write_bags` takes"
             )
         evidence = self.evidence[rows]
-        check_finite(evidence, f"{self.path}: its evidence", "look at what made it")
+        check_finite(evidence, f"{self.path}: its evidence", "make the bags again")
         return evidence
 
     def __getitem__(self, sentence_id: str) -> np.ndarray:
@@ -404,5 +404,6 @@ def _checked(name: str, bag) -> np.ndarray:
         )
     with np.errstate(over="ignore"):
         array = array.astype(np.float32)
-    check_finite(array, f"the bag of '{name}'", "repair it; bags are kept in single precision")
+    if not np.isfinite(array).all():
+        raise BoveError(f"the bag of '{name}' holds {_NOT_FINITE}")
     return array

@@ -29,6 +29,24 @@ EXTRAS = {
 }  # fmt: skip
 
 
+class _Stage(argparse.ArgumentParser):
+    """Takes a word after an option for its value, though it starts with a dash, such as --meaning -=-."""
+
+    def parse_known_args(self, args=None, namespace=None):
+        """As of any parser."""
+        known, words = self._option_string_actions, []
+        for word in args or ():
+            option = known.get(words[-1]) if words else None
+            dashed = (
+                word.startswith("-") and not word.startswith("--") and word.partition("=")[0] not in known
+            )
+            if option and option.nargs is None and dashed:
+                words[-1] += f"={word}"
+            else:
+                words.append(word)
+        return super().parse_known_args(words, namespace)
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run one stage; a BoveError becomes one line on stderr and exit code 2.
 
@@ -123,7 +141,7 @@ def _parser(stage: str | None) -> tuple[argparse.ArgumentParser, Callable | None
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"bove {__version__}")
-    stages = parser.add_subparsers(prog="bove", metavar="STAGE", help=argparse.SUPPRESS)
+    stages = parser.add_subparsers(parser_class=_Stage, prog="bove", metavar="STAGE", help=argparse.SUPPRESS)
     if stage is None:
         for name in STAGES:
             stages.add_parser(name)

@@ -171,6 +171,7 @@ def test_pairs_and_their_gold_are_read_together(check):
     assert odd(sts) == {
         "pairs of one sentence with itself": (1, [1]),
         "pairs with an empty sentence": (2, [2, 4]),
+        "pairs with invisible format characters (such as U+200B), which match no word without them": (1, [4]),
     }
     unscored = {"lines without a score, whose pairs are not scored": (1, [2])}
     assert odd(gold) == unscored | {"scores outside 0 to 5": (1, [3])}
@@ -219,6 +220,16 @@ def test_triples_where_they_are_named(check):
     assert odd(report) == {loops: (1, [3]), repeated: (1, [4])}
     assert "line 1: 2 cells" in check("a\tr\n", more=["--as", "triples"])[1][0]["error"]
     assert "no triple" in check("\n", more=["--as", "triples"])[1][0]["error"]
+
+
+def test_names_that_look_alike_are_counted(check):
+    for mark in ("\u200b", "\u00ad", "\u200e"):
+        _, (report,) = check(DOGS_U.replace("Dogs", f"Do{mark}gs"))
+        assert report["remarks"][0].startswith("1 tokens with invisible format characters")
+    assert not check(DOGS_U.replace("Dogs", "👩\u200d💻"))[1][0]["remarks"]
+    _, (report,) = check("a\tr\tb \nb\tr\ta\u200b\n", more=["--as", "triples"])
+    spaces = "triples with spaces around a name, which is another without them"
+    assert odd(report)[spaces] == (1, [1]) and [2] in [places for _, places in odd(report).values()]
 
 
 def test_configurations_stand_alone_or_change_the_one_before(check):

@@ -42,6 +42,25 @@ def test_subsets_follow_each_other_and_are_counted(folder, capsys):
     assert "STS-2014 two: 2 pairs, 1 scored, 1 not" in capsys.readouterr().err
 
 
+def test_a_label_may_start_with_a_dash(folder):
+    start = [
+        "pairs",
+        "--task",
+        "entailment",
+        "--column",
+        "first=1",
+        "--column",
+        "second=2",
+        "--column",
+        "gold=3",
+    ]
+    (folder / "dash.tsv").write_text("a\tb\t-\nc\td\t-x\n", encoding="utf-8")
+    assert run(folder, start, "--meaning -=- --meaning -x=entailment --subset all D/dash.tsv") == 0
+    assert [pair.gold for pair in read_pairs(folder / "pairs.jsonl")] == ["-", "entailment"]
+    with pytest.raises(SystemExit):
+        run(folder, start, "--meaning --subset all D/dash.tsv")
+
+
 def test_snli(folder, capsys):
     assert run(folder, SNLI, "--subset dev D/dev.jsonl") == 0
     pairs = read_pairs(folder / "pairs.jsonl")
