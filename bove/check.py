@@ -93,6 +93,7 @@ _STARTS = {
 }
 _JSON = {"vocabulary": "bove-vocabulary", "snli": "sentence1", "graphs": "nodes", "pairs": "dataset"}
 _ROW = re.compile(r"[0-9]+([-.][0-9]+)?\t([^\t]*\t){5}|1 +(?![-+.0-9])\S+( +\S+){8}")
+_MARKS = ".,;:!?\"'()-–—“”‘’„«»…"
 _KEY = re.compile(r"[A-Za-z_]\w*:(\s|$)")
 
 
@@ -141,7 +142,18 @@ def _text_kind(text: str) -> str | None:
         return "vectors"
     if "gold_label" in lines[0].split("\t"):
         return "snli"
-    return "config" if _KEY.match(rows[0]) else "sts" if "\t" in lines[0] else None
+    if _KEY.match(rows[0]):
+        return "config"
+    if "\t" in lines[0]:
+        return "sts"
+    few = lines[:200]
+    return "sentences" if _is_text(few[0]) and sum(map(_is_text, few)) >= 0.8 * len(few) else None
+
+
+def _is_text(line: str) -> bool:
+    """Whether a line has two words or more, most of them of letters alone."""
+    words = [word.strip(_MARKS) for word in line.split()]
+    return len(words) > 1 and 2 * sum(map(str.isalpha, words)) >= len(words)
 
 
 def _vector_size(line: str) -> int:
@@ -229,7 +241,7 @@ def _check_vectors(check: Check) -> None:
     }
 
 
-# Sentence pairs and gold scores
+# Sentences, pairs of them, and gold scores
 
 _BLANK = "lines without a score, whose pairs are not scored"
 _NAMES = ("data", "data", "set")
@@ -254,6 +266,21 @@ def _note_pairs(check: Check, pairs: Iterable[tuple[int, str, str]]) -> None:
         elif first == second:
             note(check.oddities, "pairs of one sentence with itself", line)
     check.facts |= {"pairs": count, "longest sentence": f"{words:,} words between spaces"}
+
+
+def _check_sentences(check: Check) -> None:
+    check.kind, count, words = "sentences, one on each line", 0, 0
+    for count, line in read_lines(check.path, check.encoding):
+        words = max(words, len(line.split()))
+        if not line.strip():
+            note(check.oddities, "blank lines, which are sentences without a word", count)
+        for kind in _spelling(line):
+            note(check.oddities, f"sentences {kind}", count)
+    check.facts |= {
+        "sentences": count,
+        "longest sentence": f"{words:,} words between spaces",
+        "taken by": "bove embed FILE, bove search --texts FILE, bove index --texts FILE, with a finished run",
+    }
 
 
 def _check_sts(check: Check) -> None:
@@ -467,8 +494,8 @@ def _check_stanza(check: Check) -> None:
 
 
 KINDS = {
-    "treebank": _check_treebank, "vectors": _check_vectors, "sts": _check_sts, "gold": _check_gold,
-    "snli": _check_pairs, "pairs": _check_pairs, "graphs": _check_graphs, "triples": _check_triples,
-    "vocabulary": _check_written, "arrays": _check_written, "scores": _check_written,
-    "stanza": _check_stanza, "config": _check_config,
+    "treebank": _check_treebank, "vectors": _check_vectors, "sentences": _check_sentences, "sts": _check_sts,
+    "gold": _check_gold, "snli": _check_pairs, "pairs": _check_pairs, "graphs": _check_graphs,
+    "triples": _check_triples, "vocabulary": _check_written, "arrays": _check_written,
+    "scores": _check_written, "stanza": _check_stanza, "config": _check_config,
 }  # fmt: skip

@@ -89,7 +89,7 @@ def test_columns_without_any_head_are_refused(check):
         (DOGS_09 + DOGS_09, "line 3: token number '1' in the place of 3"),
         ("# newdoc\n# sent_id = a", ""),
         (b"", "an empty file"),
-        ("just some text\n", "none of the kinds of file that BoVE reads, by its first line 'just some text'"),
+        ("x = f(1);\n", "none of the kinds of file that BoVE reads, by its first line 'x = f(1);'"),
         (
             b"\x28\xb5\x2f\xfd\x04\0\x09",
             "packed (Zstandard), which is not read; unpack it, or pack it with gz",
@@ -286,6 +286,34 @@ def test_a_configuration_s_pairs_are_read_in_the_columns_that_it_names(check, tm
             assert code == 2 and found in report["error"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The dog barks.\n\nIs it a cat?\n",
+        "Un caf\u00e9, s'il vous pla\u00eet !\n",
+        "A dog\n" * 9 + "Yes.\n",
+        "two words",
+    ],
+)
+def test_sentences_of_plain_text_are_known_with_what_takes_them(check, text):
+    code, (report,) = check(text)
+    assert (code, report["kind"]) == (0, "sentences, one on each line")
+    assert report["holds"]["sentences"] == len(text.rstrip("\n").split("\n"))
+    assert "bove embed FILE, bove search --texts FILE" in report["holds"]["taken by"]
+    blank = {"blank lines, which are sentences without a word": (1, [2])}
+    assert odd(report) == (blank if "\n\n" in text else {})
+    code, (report,) = check("\u4e00\u53ea\u72d7\n", more=["--as", "sentences"])
+    assert code == 0 and report["holds"]["sentences"] == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["x = 1;\ny = f(2);\n", "a,b,c\n1,2,3\n", "id,text\n1,The dog barks\n", "7 34 x\n8 x y\n"]
+)
+def test_other_text_is_not_taken_for_sentences(check, text):
+    code, (report,) = check(text)
+    assert code == 2 and "none of the kinds" in report["error"]
+
+
 @pytest.mark.parametrize("encoding", ["foo", "utf-16", "rot13"])
 def test_an_encoding_that_cannot_be_used_is_one_line(tmp_path, refused, encoding):
     (tmp_path / "f").write_text("a 1 2\nb 3 4\n", encoding="utf-8")
@@ -372,7 +400,7 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path, capsys):
 
 
 def test_the_kind_can_be_named(check):
-    assert check("only one\n")[0] == 2
+    assert check("only=one\n")[0] == 2
     code, (report,) = check("only one\n", more=["--as", "sts"])
     assert code == 2 and "between the columns" in report["error"]
     assert check("1\tDogs\t2\n", more=["--as", "sts"])[0] == 0
