@@ -25,8 +25,8 @@ def names(folder, pattern="*"):
 def test_the_run_has_its_tables_and_its_configuration(demo):
     four = ("csv", "md", "svg", "png")
     assert names(demo.results / "tables") == {
-        *("scores.csv", "differences.csv"),
-        *(f"{name}.{ending}" for name in ("sts", "snli", "roles") for ending in ("md", "tex")),
+        *("scores.csv", "differences.csv", "summary.csv", "legend.md"),
+        *(f"{name}.{ending}" for name in ("summary", "sts", "snli", "roles") for ending in ("md", "tex")),
         *("contamination.csv", "contamination.md", "run.json"),
         *(f"ablations.{ending}" for ending in four),
     }
@@ -50,6 +50,17 @@ def test_a_second_run_does_nothing_whatever_the_number_of_cores(demo):
     done = demo.snakemake(*FILES, "--cores", "1")
     assert done.returncode == 0
     assert "Nothing to be done" in done.stdout + done.stderr
+
+
+def test_the_end_says_what_was_found_and_that_of_a_part_does_not(demo):
+    ends = {}
+    for part in ([], ["results/small/tables/summary.md"]):
+        (demo.results / "tables" / "legend.md").unlink()
+        done = demo.snakemake(*part, *FILES)
+        assert done.returncode == 0
+        ends[bool(part)] = done.stdout + done.stderr
+    assert "The run in results/small is finished." in ends[False] and "bove less word-vectors" in ends[False]
+    assert "That was a part of the run" in ends[True] and "is finished" not in ends[True]
 
 
 def test_a_changed_setting_reruns_what_depends_on_it(demo):

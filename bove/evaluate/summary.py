@@ -47,6 +47,7 @@ _COLUMNS = """The columns of the summary are the data sets: the *mean* of their 
     pairs together* for roles, each subset for entailment. Rows *bove less* another system are differences, in
     the same unit, with the adjusted p-value in brackets; all differences are in differences.csv. The other
     tables have the subsets, intervals and further metrics."""
+_MOST_LINES = 10  # of the table, at the end of a run
 _CHOSEN = "*"  # behind data sets on which settings were chosen
 _FLOAT = r"""%% Put into a document with \input; it needs \usepackage{booktabs}. The legend is in legend.md.
 \begin{table*}
@@ -96,6 +97,26 @@ def summary_files(findings: Findings) -> dict[str, str]:
         "summary.csv": _csv(systems, columns),
         "legend.md": _legend(columns, findings),
     }
+
+
+def ending(folder: str, summary: str) -> str:
+    """What is said when a run is finished: its summary, which is text of summary.md, and what to do next."""
+    table = [line for line in summary.split("\n") if line.startswith("|")]
+    if len(table) > _MOST_LINES:
+        table[_MOST_LINES - 1 :] = [
+            f"… {len(table) - _MOST_LINES + 1} more lines in {folder}/tables/summary.md"
+        ]
+    caption = [text for text in summary.split("\n")[1:] if text and not text.startswith("|")]
+    return "\n".join(
+        [
+            f"The run in {folder} is finished.",
+            *("", *table, "", *caption, ""),
+            f"Intervals, other metrics and figures are in {folder}; results/README.md says where. What next:",
+            f"  bove embed sentences.txt --run {folder} -o vectors.npz    vectors of your sentences",
+            f'  bove explain "a dog sees a cat" "a cat sees a dog" --run {folder}    why they score so',
+            f"  make report RUN={folder}    the whole run on one page",
+        ]
+    )
 
 
 def columns_of(results: "DataFrame") -> list[Column]:

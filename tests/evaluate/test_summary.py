@@ -12,7 +12,7 @@ from made_scores import scores_of
 
 from bove.evaluate.results import MEAN, TOGETHER
 from bove.evaluate.statistics import Bootstrap, adjust, evidence
-from bove.evaluate.summary import summary_files
+from bove.evaluate.summary import ending, summary_files
 from bove.evaluate.tables import Findings, named, task_tables
 
 SYSTEMS = [
@@ -128,3 +128,14 @@ def test_mean_and_weighted_mean_are_shown_once_where_they_are_the_same(uneven):
     for table in task_tables("similarity", found):
         subsets = {row.subset for row in table.rows}
         assert ("mean weighted by pairs" in subsets) == uneven and MEAN in subsets
+
+
+@pytest.mark.parametrize("more", [0, 3])
+def test_the_end_of_a_run_is_a_table_of_ten_lines_and_three_steps(whole, more):
+    lines = summary_files(whole)["summary.md"].split("\n")
+    lines[-1:-1] = ["| another system |"] * more
+    said = ending("results/demo", "\n".join(lines)).split("\n")
+    table = [line for line in said if line.startswith(("|", "…"))]
+    assert len(table) == 10 and len(said) <= 25
+    assert table[-1].startswith(f"… {more + 1} more lines" if more else "| bove less properties-only")
+    assert sum(line.startswith("  ") for line in said) == 3

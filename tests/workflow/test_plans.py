@@ -191,6 +191,14 @@ def test_shards_are_jobs_of_their_own_for_what_is_parsed_here(checkout, own, tmp
     assert minutes == [str(60 + 30 * 3 // 3)] * 3, "each has its share of the time"
 
 
+@pytest.mark.parametrize(("stage", "gather"), [("parse", "gather_parses"), ("infer", "gather_bags")])
+def test_until_a_stage_with_shards_names_what_puts_them_together(checkout, own, stage, gather):
+    options = own(parser={"shards": 2}, inference={"shards": 2})
+    done = checkout.snakemake("--dry-run", *options, "--until", stage)
+    assert done.returncode == 2 and f"write --until {stage} {gather}" in done.stdout + done.stderr
+    assert checkout.planned(*options, "--until", stage, gather)[gather] >= 2
+
+
 def test_shards_of_inference_are_those_of_the_variants_that_ask_for_them(checkout, own):
     plan = checkout.planned(
         *own(

@@ -181,6 +181,24 @@ def each_source(start, name, ending):
     return files(start, *(f"{source}{ending}" for source in CONFIG["datasets"][name]["from"]))
 
 
+def whole():
+    """Whether all of a run was asked for."""
+    asked = workflow.dag_settings
+    part = asked.until or asked.omit_from or asked.batch
+    return not part and (not asked.targets or bool({"all", "default"} & set(asked.targets)))
+
+
+def check_until():
+    """See that --until names what puts the shards together, where it names a stage that has shards."""
+    until = workflow.dag_settings.until if workflow.dag_settings else ()  # None while the rules are read
+    for stage, gather, sharded in (("parse", "gather_parses", SHARDED), ("infer", "gather_bags", BAGS)):
+        if sharded and stage in until and gather not in until:
+            refuse(
+                f"--until {stage}: {', '.join(sharded)}: made by {stage}_shard in parts, which {gather} puts "
+                f"together; write --until {stage} {gather}"
+            )
+
+
 def left_over(*folders):
     """Files of these folders that no rule makes under the present configuration, and so an earlier one made."""
     made = [file for rule in workflow.rules for file in rule.output]

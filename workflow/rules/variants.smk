@@ -93,6 +93,7 @@ def scores_of(variant, datasets=CONFIG["datasets"]):
 
 def shard_files(folder, count, ending):
     """The shards of a file."""
+    check_until()
     return [f"{RUN}/{folder}/{number}-of-{count}.{ending}" for number in range(1, count + 1)]
 
 
