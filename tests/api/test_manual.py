@@ -32,6 +32,16 @@ def test_the_readme_s_and_the_manual_s_graphs_have_bags_that_explain_them(tmp_pa
     assert "Reconstruction(properties=0." in capsys.readouterr().out
 
 
+def test_the_manual_s_facts_are_completed_as_it_says():
+    names = names_of("docs/knowledge-graphs.md", 0)
+    links, train = names["links"], names["train"]
+    assert links.predict(head="Vienna", relation="in", top=3)["tail"].iloc[0] == "Europe"
+    assert links.predict(relation="in", tail="Africa", filter=[train])["head"].iloc[0] == "Cairo"
+    assert links.predict(head="Cairo", tail="Egypt")["relation"].iloc[0] == "capital of"
+    assert list(links.most_similar("Paris", top=3)["node"]) == ["Austria", "Vienna", "France"]
+    assert links.evaluate_ranking(names["test"], filter=[train]).loc["both", "mean_rank"] == 1
+
+
 def test_the_manual_s_molecules_are_like_those_of_their_kind():
     names = names_of("docs/own-graphs.md", 1)
     scores, molecule = names["scores"], names["molecule"]
