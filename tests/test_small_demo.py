@@ -55,7 +55,7 @@ def test_a_second_run_does_nothing_whatever_the_number_of_cores(demo):
 def test_the_end_says_what_was_found_and_that_of_a_part_does_not(demo):
     ends = {}
     for part in ([], ["results/small/tables/summary.md"]):
-        (demo.results / "tables" / "legend.md").unlink()
+        (demo.results / "tables" / "summary.md").unlink()
         done = demo.snakemake(*part, *FILES)
         assert done.returncode == 0
         ends[bool(part)] = done.stdout + done.stderr

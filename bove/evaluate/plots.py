@@ -177,27 +177,37 @@ def _dots(axes: Axes, panel: Panel, variants: Sequence[str], base: str) -> None:
 # --- bove training: how L fell
 
 LARGE_RANGE = 30.0  # from this ratio of the largest value to the smallest on, an axis is logarithmic
+FEWEST = 3  # rounds of a curve
+_FEW = f"fewer than {FEWEST} rounds: see the table"
 TERM_LOOKS = (6, 4, 5, 3)  # looks of the terms: others than those of the first runs
 
 
 def draw_training(curves: Sequence[Curve]) -> Figure:
-    """L against seconds, all runs in one panel, and below it L by term over rounds, one panel per run."""
+    """L against seconds, all runs in one panel, and below it L by term over rounds, one panel per run.
+
+    A curve of fewer rounds than FEWEST is left to the table.
+    """
     heights = [2.9 + 0.15 * len(curves), 0.4 + 2.2 * math.ceil(len(curves) / 3)]
     figure = Figure((7.2, sum(heights)))
     top, bottom = figure.subfigures(2, 1, height_ratios=heights)
     axes = top.subplots()
-    for c, curve in enumerate(curves):
+    drawn = [(c, curve) for c, curve in enumerate(curves) if len(curve.rounds) >= FEWEST]
+    for c, curve in drawn:
         _line(axes, curve.seconds, curve.total, c, as_it_is(curve.name, 30))
     seconds = "seconds since training began (measured: another run takes other times)"
     axes.set(title="L, all terms together", xlabel=seconds, ylabel="L")
-    axes.set_yscale(_scale([value for curve in curves for value in curve.total]))
-    axes.set_xscale(_scale([curve.seconds[-1] for curve in curves]))
+    axes.set_yscale(_scale([value for _, curve in drawn for value in curve.total]))
+    axes.set_xscale(_scale([curve.seconds[-1] for _, curve in drawn]))
+    if not drawn:
+        _note(axes, _FEW)
     shared_legend(top, [axes])
     _, panels = _panels(len(curves), 3, 0, 0, bottom, sharex=True, sharey=True)
     names = list(dict.fromkeys(name for curve in curves for name in curve.terms))
-    scale = _scale([x for curve in curves for row in curve.terms.values() for x in row if x])
+    scale = _scale([x for _, curve in drawn for row in curve.terms.values() for x in row if x])
     for axes, curve in zip(panels, curves, strict=True):
-        for name, row in curve.terms.items():
+        if len(curve.rounds) < FEWEST:
+            _note(axes, _FEW)
+        for name, row in curve.terms.items() if len(curve.rounds) >= FEWEST else ():
             shown = [i for i, x in enumerate(row) if x is not None and (x != 0 or scale == "linear")]
             rounds, values = [curve.rounds[i] for i in shown], [row[i] for i in shown]
             _line(axes, rounds, values, TERM_LOOKS[names.index(name) % len(TERM_LOOKS)], name)
@@ -241,13 +251,13 @@ Rows = Mapping[str, Mapping[str, Value]]  # results of a data set: of each subse
 def draw_results(
     datasets: Sequence[tuple[str, Rows]], systems: Sequence[str], unit: str, zero: bool = False
 ) -> Figure:
-    """One panel per data set, one row per subset: the systems' values, joined, with their intervals.
+    """One panel per data set, one row per subset: the systems' values with their intervals.
 
     Means and the like stand below a line. The x-axis spans the values alone and does not start at 0.
 
     Args:
         datasets: title and results of each.
-        zero: values are differences: a line marks 0, and nothing joins them.
+        zero: values are differences: a line marks 0.
     """
     row = max(0.42, 0.13 * len(systems))  # inches
     heights = [max(len(rows), 1) * row + 0.35 for _, rows in datasets] or [1]
@@ -280,9 +290,6 @@ def _rows(axes: Axes, rows: Rows, systems: Sequence[str], zero: bool) -> None:
         ]
         if not shown:
             _note(axes, "undefined", y)
-        if not zero:
-            joined = [value.value for _, _, value in shown], [at for _, at, _ in shown]
-            axes.plot(*joined, color=GREY, linewidth=0.7, zorder=1)
         for s, at, value in shown:
             if value.low is not None and value.high is not None:
                 axes.hlines(at, value.low, value.high, color=_look(s)["color"], linewidth=2.2, alpha=0.5)

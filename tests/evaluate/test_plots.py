@@ -193,12 +193,20 @@ def test_every_run_has_its_terms_over_rounds_and_empty_cells_are_gaps():
     assert first.lines[2].get_color() == second.lines[1].get_color()
 
 
+@pytest.mark.parametrize("others", [[], [curve("long")]])
+def test_a_training_of_two_rounds_has_no_curve(others):
+    top, *_, panel = drawn(plots.draw_training, [*others, curve("short", rounds=2)])
+    assert [line.get_label() for line in top.lines] == [run.name for run in others] and not panel.lines
+    assert [text.get_text() for text in panel.texts] == ["fewer than 3 rounds: see the table"]
+
+
 def test_a_result_is_a_marker_on_its_interval_and_summaries_stand_below_a_line():
     [axes] = drawn(*FIGURES["results"])
     looks = {(*line.get_xdata(), line.get_marker()) for line in axes.lines if line.get_marker() in "os"}
     assert looks == {("o",), ("s",), (0.5, "o"), (0.55, "s"), (0.4, "s"), (0.475, "s")}
     spans = {tuple(x for x, _ in part.get_segments()[0]) for part in axes.collections}
     assert spans == {(0.45, 0.56), (0.5, 0.6), (0.47, 0.52), (0.45, 0.5)}
+    assert not [line for line in axes.lines if line.get_linestyle() == "-" and len(line.get_xdata()) > 1]
     [divide] = [line for line in axes.lines if line.get_linestyle() == ":"]
     assert list(divide.get_ydata()) == [2.5, 2.5]
     assert [(text.get_text(), text.get_position()[1]) for text in axes.texts] == [("undefined", 2)]
