@@ -13,6 +13,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from bove.api.estimator import BoVE
 from bove.api.graph import Graph, checked, series
@@ -49,6 +50,7 @@ class LinkPredictor:
     """
 
     def __init__(self, model: BoVE, graph: Graph, bag: np.ndarray | None = None):
+        check_is_fitted(model, "model_")
         (graph,) = checked([graph])
         found = model._bag_of(graph) if bag is None else bag
         self.bag = bag_of(found, model.model_.rank).astype(np.float64)
@@ -83,6 +85,7 @@ class LinkPredictor:
         """
         import pandas
 
+        _check_top(top)
         given = {"head": head, "relation": relation, "tail": tail}
         missing = [name for name, part in given.items() if part is None]
         if len(missing) != 1:
@@ -169,6 +172,7 @@ class LinkPredictor:
         """
         import pandas
 
+        _check_top(top)
         row = self._row(node, "node")
         (hits,) = nearest(self.bag[[row]], self.bag, top, np.arange(len(self.bag)) != row)
         names = pandas.Series([self.nodes[i] for i in hits.numbers], dtype=object).infer_objects()
@@ -241,6 +245,11 @@ class LinkPredictor:
     def _row(self, name: Any, part: str) -> int:
         named = self._named(name, part)
         return self._relations[named] if part == "relation" else self._rows[named]  # type: ignore[index]
+
+
+def _check_top(top: int | None) -> None:
+    if top is not None and top < 1:
+        raise BoveError(f"top {top}: must be at least 1")
 
 
 def _each(facts: Facts) -> Iterator[tuple[Hashable, str, Hashable]]:
