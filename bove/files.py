@@ -29,6 +29,11 @@ from bove.errors import BoveError
 _OPENERS = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\0": lzma.open, b"BZh": bz2.open}
 _PACKED = {b"\x28\xb5\x2f\xfd": "Zstandard", b"\x04\x22\x4d\x18": "LZ4", b"7z\xbc\xaf": "7-Zip"}
 _PACKED |= {b"PK\x03\x04": "a zip archive or office file", b"\x1f\x9d": "compress", b"LZIP": "lzip"}
+_STANDS_FOR = {
+    b"version https://git-lfs": "a pointer of Git LFS; fetch the file itself with: git lfs pull",
+    b"<!doctype html": "a web page; fetch the file itself",
+    b"<html": "a web page; fetch the file itself",
+}
 _MARK = "\ufeff"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _UMASK = os.umask(0)
@@ -197,9 +202,11 @@ def text_line(path: str | Path, number: int, raw: bytes) -> bytes:
 
 
 def refuse_start(path: str | Path, start: bytes) -> None:
-    """BoveError where a file of text begins as a packed one does, or as UTF-16 with a mark or ASCII."""
+    """BoveError where a file of text begins as another kind of file, or as UTF-16 with a mark or ASCII."""
     if kind := next((kind for magic, kind in _PACKED.items() if start.startswith(magic)), None):
         raise BoveError(f"{path}: packed ({kind}), which is not read; unpack it, or pack it with gzip or xz")
+    if said := next((said for magic, said in _STANDS_FOR.items() if start.lower().startswith(magic)), None):
+        raise BoveError(f"{path}: not the data, but {said}")
     even, odd = start[:4:2], start[1:4:2]
     if start.startswith(_UTF_16) or (len(odd) == 2 and (not any(even)) != (not any(odd))):
         raise BoveError(f"{path}: UTF-16 text; convert it to UTF-8 (such as with: iconv -f UTF-16 -t UTF-8)")
@@ -366,13 +373,16 @@ def csv_records(path: str | Path, needed: Sequence[str], advice: str) -> Iterato
     _, header = next(rows, (1, []))
     for name in needed:
         if name not in header:
-            raise BoveError(f"{path}, line 1: has no column '{name}'; {advice}")
+            raise BoveError(
+                f"{path}, line 1: has no column '{name}', but {', '.join(header)[:80]!r}; {advice}"
+            )
     if len(set(header)) < len(header):
         raise BoveError(f"{path}, line 1: column '{max(header, key=header.count)}' is repeated; {advice}")
     for line, cells in rows:
-        if len(cells) != len(header):
+        if cells and len(cells) != len(header):
             raise BoveError(f"{path}, line {line}: {len(cells)} cells, but {len(header)} columns; {advice}")
-        yield line, dict(zip(header, cells, strict=True))
+        if cells:  # of a blank line there are none
+            yield line, dict(zip(header, cells, strict=True))
 
 
 class Oddities(Counter):

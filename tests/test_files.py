@@ -81,6 +81,8 @@ def test_every_reader_of_text_has_the_same_lines_marks_and_packings(tmp_path, re
     refused = {
         raw.replace(b"\n", b"\r"): "line 1: a carriage return inside the line; end lines with line feeds",
         text.encode("utf-16"): "UTF-16 text; convert it to UTF-8",
+        b"version https://git-lfs.github.com/spec/v1\noid x\n": "not the data, but a pointer of Git LFS",
+        b"<!DOCTYPE html>\n<html>\n": "not the data, but a web page; fetch the file itself",
         b"\x28\xb5\x2f\xfd" + raw: r"packed \(Zstandard\), which is not read; unpack it",
         **{data[:-9]: "damaged or truncated packed file" for data in packed},
     }

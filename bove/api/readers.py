@@ -69,7 +69,8 @@ def from_networkx(
 ) -> Graph:
     """The graph of a networkx graph of any kind; its nodes keep their order, and their keys as names.
 
-    An edge of an undirected graph goes both ways (a loop once). Each of several edges counts.
+    An edge of an undirected graph goes both ways (a loop once). Parallel edges of one relation count as one;
+    those of different relations all count.
 
     Args:
         network: Graph, DiGraph, MultiGraph or MultiDiGraph.
@@ -129,6 +130,10 @@ def _attributes(network: Any, chosen: Iterable[str] | None) -> Callable[..., Ite
     def find(_: Hashable, data: Mapping[str, Any]) -> Iterator[str]:
         for name, value in data.items():
             if not missing(value) and (wanted is None or name in wanted):
+                if isinstance(value, Mapping | np.ndarray):
+                    raise BoveError(
+                        f"attribute {name!r} is {type(value).__name__}; make names of it by a function"
+                    )
                 items = value if isinstance(value, list | tuple | set | frozenset) else [value]
                 for item in sorted(str(item) for item in items if not missing(item)):
                     yield f"{name}:{item}"
@@ -327,7 +332,7 @@ def numbered_rows(
         if len(cells) != count or not all(cells):
             due = _TRIPLE if count == 3 else "node, property"
             raise BoveError(
-                f"{path}, line {number}: {len([c for c in cells if c])} cells, but {count} are due, "
+                f"{path}, line {number}: {len(cells)} cells, {count} due and none empty, "
                 f"separated by {separator!r}: {due}"
             )
         yield number, cells

@@ -396,7 +396,7 @@ def _text_rows(path, lines, form, columns):
     for number, line in lines:
         cells = line.split(form.separator)
         if places is None:
-            places, width = _places(path, number, cells, columns), len(cells)
+            places, width = _places(path, number, [cell.strip(" ") for cell in cells], columns), len(cells)
             continue
         found, last = _width(cells), max(places, key=places.get)
         if len(cells) <= places[last]:

@@ -106,6 +106,12 @@ def test_networks_of_every_kind():
     assert bove.from_networkx(directed, "tags").nodes == [("tags:x", "tags:y"), ()]
     assert bove.from_networkx(directed, lambda key, data: [f"key:{key}"]).nodes == [("key:a",), ("key:5",)]
     assert bove.from_networkx(directed, [], label=None).edges == [("edge", 0, 1)] * 2 + [("edge", 1, 1)]
+    one, three = (
+        bove.from_networkx(nx.MultiDiGraph([(0, 1, {"label": "r"})] * n + [(1, 0)])) for n in (1, 3)
+    )
+    assert cells(bove.Corpus.of([one])) == cells(bove.Corpus.of([three])), (
+        "parallel edges of one relation are one"
+    )
     both = bove.from_networkx(nx.Graph([(0, 1), (1, 1)]))
     assert both.edges == [("edge", 0, 1), ("edge", 1, 0), ("edge", 1, 1)]
     assert len(bove.from_networkx(nx.Graph())) == 0
@@ -133,5 +139,5 @@ def test_triples_are_one_graph(tmp_path):
     assert all(type(name) is int for name in numbered.names)
     for bad in ("a\tr\n", "a\t\tb\n", "a\tr\tb\tc\n"):
         (tmp_path / "bad").write_text(f"a\tr\tb\n{bad}", encoding="utf-8")
-        with pytest.raises(bove.BoveError, match=r"bad, line 2: . cells, but 3 are due"):
+        with pytest.raises(bove.BoveError, match=r"bad, line 2: . cells, 3 due and none empty"):
             bove.read_triples(tmp_path / "bad")

@@ -168,15 +168,21 @@ def test_networks_with_keys_tables_with_gaps_of_any_kind_and_nodes_that_are_tupl
     gaps = [None, float("nan"), np.float32("nan"), np.datetime64("NaT"), pandas.NA, pandas.NaT]
     network = nx.MultiDiGraph()
     network.add_node((1, 2), tags=["b", *gaps, "a"], empty=gaps, **dict(zip("cdefgh", gaps, strict=True)))
-    network.add_node((3, 4), vector=np.zeros(2), size=np.float32(0.5))
+    network.add_node((3, 4), size=np.float32(0.5))
     for forth, data in ((True, {"key": "likes"}), (True, {"key": "hates", "label": "loathes"}),
                         (False, {"weight": gaps[1], "label": gaps[1]}), (False, {"label": 7})):  # fmt: skip
         network.add_edge(*[(1, 2), (3, 4)][:: 1 if forth else -1], **data)
     graph = bove.from_networkx(network)
     assert graph.names == [(1, 2), (3, 4)]
-    assert graph.nodes == [("tags:a", "tags:b"), ("vector:[0. 0.]", "size:0.5")]
+    assert graph.nodes == [("tags:a", "tags:b"), ("size:0.5",)]
     assert graph.edges == [("likes", 0, 1), ("loathes", 0, 1), ("edge", 1, 0), ("7", 1, 0)]
     assert bove.from_networkx(network.subgraph([(3, 4)])).edges == []
+    for value, kind in ((np.zeros(2), "ndarray"), ({"a": 1}, "dict")):
+        network.add_node((3, 4), vector=value)
+        refused(
+            lambda: bove.from_networkx(network), f"attribute 'vector' is {kind}; make names of it by a fun"
+        )
+        assert bove.from_networkx(network, "size").nodes == [(), ("size:0.5",)]
 
 
 @pytest.mark.parametrize("score", [bove.similarity_score, bove.entailment_score])

@@ -15,6 +15,7 @@ from bove.bags.store import Bags
 from bove.cli.embed import read_texts
 from bove.cli.main import main
 from bove.embedder import Embedder
+from bove.errors import BoveError
 
 FORMS = [list(PARSED[text].forms) for text in TEXTS]
 
@@ -95,11 +96,14 @@ def test_sentences_come_from_lines_columns_and_keys(tmp_path):
     lines, table, records = (tmp_path / name for name in ("a.txt.gz", "a.csv", "a.jsonl"))
     with gzip.open(lines, "wt", encoding="utf-8") as stream:
         stream.write("one, two\r\n\nthree \u2028 four")
-    table.write_text('id,text\n1,"one, ""two""\nthree"\n2,\n', encoding="utf-8")
+    table.write_text('id,text\n1,"one, ""two""\nthree"\n\n2,\n\n', encoding="utf-8")
     records.write_text("".join(json.dumps({"n": 1, "t": t}) + "\n\n" for t in ("one", "")), encoding="utf-8")
     assert read_texts(lines) == ["one, two", "", "three \u2028 four"]
     assert read_texts(table, "text") == ['one, "two"\nthree', ""]
     assert read_texts(records, "t") == ["one", ""]
+    table.write_text("\ufefftext;n\nx;1\n", encoding="utf-8")
+    with pytest.raises(BoveError, match="line 1: has no column 'text', but 'text;n'; give a CSV file"):
+        read_texts(table, "text")
 
 
 def test_standard_input_is_read_by_lines(folder, embed):

@@ -210,6 +210,10 @@ def test_one_file_of_sick_serves_both_tasks(read):
     assert [(pair.id, pair.gold) for pair in pairs] == [("part-1", "entailment"), ("part-9", "neutral")]
 
 
+def test_spaces_around_the_names_of_a_header_do_not_matter(read):
+    assert triples(read("a \tb\t c\nx\ty\t1\n", "similarity", **KEYED)) == [("x", "y", 1.0)]
+
+
 def test_labels_mean_what_the_configuration_says(read):
     labels = {"1": "entailment", "0": "other", "": "-", "?": "-"}
     columns = {"first": "1", "second": "2", "gold": "3"}
