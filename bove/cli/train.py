@@ -23,6 +23,7 @@ from bove.errors import BoveError
 from bove.factor.als import AlsState, AlsTrainer, initial_state
 from bove.factor.model import Model
 from bove.factor.parallel import Peers, joined
+from bove.factor.scale import SCALED
 from bove.factor.settings import AlsSettings, SgdSettings, from_record, make, record
 from bove.factor.training import Start, TrainingData, findings, make_model, sgd_library, start
 from bove.files import atomic_write, check_target
@@ -59,6 +60,8 @@ class Job:
         """Write a model with its log and times, and warn of what its user should know; see `findings`."""
         for line in findings(rows, model.relations, settings, ones, model.groups):
             log.warning("%s", line)
+        if settings.alpha and model.relation_names:
+            log_relations(rows[-1], model.relation_names)
         write_training_log(self.training_log, rows, model.relation_names)
         if self.times is not None:
             write_times(self.times, rows, seconds)
@@ -147,28 +150,42 @@ def _read_training_data(job: Job, rank: int, part: tuple[int, int]) -> tuple[Voc
 def _start(data: TrainingData, settings, job: Job, peers: Peers | None = None) -> Start:
     """Where training starts, with a line in the log on what relative settings are in numbers."""
     found = start(data, settings, job.seed, job.threads, peers)
-    if found.relative:
+    if found.given.scale == "relative":
         numbers = (
-            f"{name} {value:g} is {getattr(found.settings, name):.5g}"
-            for name, value in found.relative.items()
+            f"{name} {getattr(found.given, name):g} is {getattr(found.settings, name):.5g}" for name in SCALED
         )
         log.info("relative settings: %s", ", ".join(numbers))
     return found
 
 
 def log_round(kind: str, row: dict, relations: Sequence[str], change: str, more: str, seconds: float) -> None:
-    """One line on a round or an epoch, which took so many seconds."""
+    """One line on a round or an epoch, which took so many seconds: L by term, and what is explained."""
     arcs = sum(row[f"relation:{k}"] for k in range(len(relations)))
+    penalties = row["lambda_P"] + row["lambda_R"] + row["lambda_E"]
+    terms = {"words": row["words"], "tags": row["tags"], "relations": arcs, "penalties": penalties}
+    shares = ", ".join(f"{name} {term / row['total']:.2%}" for name, term in terms.items() if row["total"])
+    said = ", ".join(f"{name} {row[f'explained:{name}']:.2%}" for name in ("words", "tags", "relations"))
     log.info(
-        "%s %d%s: L %.8g%s = words %.5g + tags %.5g + relations %.5g + penalties %.5g; %s; %.1f s",
-        kind, row["round"], " (restart)" if row["restart"] else "", row["total"], change, row["words"],
-        row["tags"], arcs, row["lambda_P"] + row["lambda_R"] + row["lambda_E"], more, seconds,
+        "%s %d%s: L %.8g%s, of which %s; explained: %s; %s; %.1f s",
+        kind, row["round"], " (restart)" if row["restart"] else "", row["total"], change, shares, said, more,
+        seconds,
     )  # fmt: skip
+
+
+def log_relations(row: dict, relations: Sequence[str]) -> None:
+    """One line on how much of each relation's loss the model explains, the most first."""
+    shares = {name: row[f"explained:relation:{k}"] for k, name in enumerate(relations)}
+    order = sorted(shares, key=shares.__getitem__, reverse=True)
+    log.info("relations explained: %s", ", ".join(f"{name} {shares[name]:.1%}" for name in order))
 
 
 def write_training_log(path: str | Path, rows: Sequence[dict], relations: Sequence[str]) -> None:
     """CSV with one row per round and one column per term of L, relations by name."""
-    names = {f"relation:{k}": f"relation:{name}" for k, name in enumerate(relations)}
+    names = {
+        f"{of}relation:{k}": f"{of}relation:{name}"
+        for k, name in enumerate(relations)
+        for of in ("", "explained:")
+    }
     _write_csv(path, [[names.get(column, column) for column in rows[0]], *(row.values() for row in rows)])
 
 
@@ -312,8 +329,8 @@ def _train(trainer: AlsTrainer, state: AlsState, checkpoint: Checkpoint, relatio
 
 def _log_als(state: AlsState, relations: Sequence[str]) -> None:
     """One line on the last round."""
-    *before, row = state.log
-    change = f"{row['total'] / before[-1]['total'] - 1:+.3%}" if before else "first"
+    row = state.log[-1]
+    change = "first" if row["gain"] is None else f"gain {row['gain']:.3%}"
     more = f"R-step {row['r_iterations']} iterations, residual {row['r_residual']:.1e}"
     if row["p_iterations"]:
         more += f"; P-step {row['p_iterations']}, {row['p_residual']:.1e}"

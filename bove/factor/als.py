@@ -37,7 +37,8 @@ class AlsState:
         P, R, E: [c, r], [d, r, r] and [T, r].
         round: rounds done.
         log: one dict per round: round, L by term, iterations and residual of the R-step and of the P-step,
-            and of one of several processes the bytes that it exchanged.
+            the gain that the stopping rule looks at, and of one of several processes the bytes that it
+            exchanged.
         finished: the stopping rule holds.
         seconds: of training up to the end of each round, by the wall clock; not what is done between rounds.
     """
@@ -140,13 +141,14 @@ class AlsTrainer:
         if peers.count > 1:
             row["exchanged_bytes"] = peers.bytes - before
         self._check(row)
-        last = state.log[-1]["total"] if state.log else np.inf
-        finished = not restart and last - row["total"] < s.tolerance * self._whole(last) < np.inf
+        row["gain"] = self._gain(state.log[-1]["total"], row["total"]) if state.log else None
+        finished = bool(state.log) and not restart and row["gain"] < s.tolerance
         return AlsState(P, R, E, state.round + 1, (*state.log, row), finished, state.seconds)
 
-    def _whole(self, L: float) -> float:
-        """What an improvement of L is compared with to stop: L, or what of `nothing` the model explains."""
-        return L if self.settings.stop == "loss" else self.nothing - (L - self.constant)
+    def _gain(self, last: float, L: float) -> float:
+        """A round's improvement as a share of L, or of what of `nothing` the model explained before."""
+        whole = last if self.settings.stop == "loss" else self.nothing - (last - self.constant)
+        return (last - L) / whole if whole else 0.0
 
     def _check(self, row) -> None:
         """Raise where L is not a number, or so far below 0 that rounding has swamped this sum of squares."""

@@ -225,7 +225,9 @@ class Model:
 
     def weight(self, name: str) -> float:
         """A weight of the loss, alpha or lambda_E, as it was in training; BoveError if it is not recorded."""
-        value = self.hyperparameters.get(name)
+        relative = self.hyperparameters.get("scale") == "relative"
+        numbers = self.hyperparameters.get("absolute") if relative else self.hyperparameters
+        value = numbers.get(name) if isinstance(numbers, Mapping) else None
         number = None if isinstance(value, bool | str) else finite(value)
         if number is None or number < 0:
             raise BoveError(

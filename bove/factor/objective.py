@@ -37,20 +37,29 @@ def terms(
         settings: the weights and penalties.
 
     Returns:
-        One term per property group, `relation:<k>` (weighted by alpha), the penalties, `total`.
+        One term per property group, `relation:<k>` (weighted by alpha), the penalties, `total`; then
+        `explained:` of each of these groups and relations, and of all relations together: 1 − the term / the
+        same of empty bags, 0 where there is nothing to explain.
     """
-    s, out = settings, {}
+    s, out, whole = settings, {}, {}
     for name, rows in groups.items():
         p = P[rows].astype(np.float64)
-        out[name] = nnz_W[rows].sum() - 2 * np.vdot(p, WE[rows]) + np.vdot(p.T @ p, G)
+        whole[name] = nnz_W[rows].sum()
+        out[name] = whole[name] - 2 * np.vdot(p, WE[rows]) + np.vdot(p.T @ p, G)
     for k, (R_k, B_k, AR_k) in enumerate(zip(relations.R, relations.B, relations.AR, strict=True)):
         r = R_k.astype(np.float64)
+        whole[f"relation:{k}"] = s.alpha * nnz_X[k]
         out[f"relation:{k}"] = s.alpha * (nnz_X[k] - 2 * np.vdot(r, B_k) + np.vdot(r, AR_k))
     out["lambda_P"] = s.lambda_P * value(P, s.penalty_P)
     out["lambda_R"] = s.lambda_R * value(relations.R, s.penalty_R)
     out["lambda_E"] = s.lambda_E * float(np.trace(G))
     out = {name: float(term) for name, term in out.items()}
-    return out | {"total": sum(out.values())}
+    together = {"relations": [f"relation:{k}" for k in range(len(nnz_X))]} | {name: [name] for name in whole}
+    explained = {}
+    for name, parts in together.items():
+        n = float(sum(whole[part] for part in parts))
+        explained[f"explained:{name}"] = 1 - sum(out[part] for part in parts) / n if n else 0.0
+    return out | {"total": sum(out.values())} | explained
 
 
 def objective(

@@ -12,9 +12,13 @@ where pull(E) = Σ_k (F_k E R_kᵀ + F_kᵀ E R_k) with F_k = X_k − E R_k Eᵀ
 The trained row of a token is about rel_P times shorter than frozen rows. The mean is by tokens, since a
 treebank has many rare words without a vector, while it is the frequent tags that grow beyond all bounds
 where lambda_P is small. rel_R is the ridge of the R-step as a multiple of its operator's mean diagonal, and
-rel_alpha is how far relations first move the bags, as a share of their size. Without frozen rows their place
-is taken by all rows. Other lengths or another basis of the vectors, or the same graphs twice, give the same
-bags up to such a factor or change of basis.
+rel_alpha is how far relations first move the bags, as a share of their size. Without frozen rows there is
+nothing to be shorter than; P then has the penalty that E has,
+
+    lambda_P = rel_E · tr(E¹ᵀE¹) / r.
+
+Other lengths or another basis of the vectors, or the same graphs twice, give the same bags up to such a
+factor or change of basis.
 """
 
 from dataclasses import replace
@@ -31,7 +35,7 @@ from bove.factor.settings import ModelSettings
 from bove.factor.steps import gram, r_step, solve_spd
 
 SCALED = ("alpha", "lambda_P", "lambda_R", "lambda_E")
-BATCH_TOKENS, R_TOLERANCE, R_ITERATIONS = 4096, 1e-3, 100
+BATCH_TOKENS, R_TOLERANCE, R_ITERATIONS = 4096, 1e-2, 100
 S = TypeVar("S", bound=ModelSettings)
 
 
@@ -69,11 +73,14 @@ def _absolute(settings, corpus, P, frozen, workers):
     W = corpus.property_matrix(P.dtype)
     E = W.T @ solve_spd(PtP + lambda_E * np.eye(r), P.T, "scale", "lambda_E").T.astype(P.dtype)
     G = peers.sum(gram(E, workers))
-    sums = np.linalg.norm(peers.sum(W @ E), axis=1)
-    tokens = peers.sum(np.diff(W.indptr).astype(np.int64))
-    tokens = tokens * ~frozen if tokens[~frozen].any() else tokens
-    size = np.linalg.norm(P[frozen] if frozen.any() else P, axis=1).mean()
-    lambda_P = settings.lambda_P * float(tokens @ sums / tokens.sum() / size)
+    if frozen.any():
+        sums = np.linalg.norm(peers.sum(W @ E), axis=1)
+        tokens = peers.sum(np.diff(W.indptr).astype(np.int64))
+        tokens = tokens * ~frozen if tokens[~frozen].any() else tokens
+        size = np.linalg.norm(P[frozen], axis=1).mean()
+        lambda_P = settings.lambda_P * float(tokens @ sums / tokens.sum() / size)
+    else:
+        lambda_P = settings.lambda_E * float(np.trace(G)) / r
     batches = list(make_batches(corpus, BATCH_TOKENS, P.dtype))
     squares = [np.square(E[b.tokens], dtype=np.float64).reshape(b.size, -1).sum(axis=1) for b in batches]
     [fourth] = peers.sum(np.array([sum(float(np.square(one).sum()) for one in squares)]))

@@ -38,21 +38,34 @@ class ModelSettings:
     """What both trainers need; `model` in the configuration."""
 
     rank: int = setting(300, help="Dimension of every vector.", minimum=1, maximum=MOST_DIMENSIONS)
-    alpha: float = setting(
-        10, help="Weight of relations against properties; 0 switches relations off.", minimum=0
+    scale: str = setting(
+        "relative",
+        help="Whether alpha and the lambdas are multiples of what the training graphs weigh, so that the same "
+        "four numbers suit any vectors and any treebank, or those of the objective itself.",
+        enum=("relative", "absolute"),
     )
-    lambda_P: float = setting(
-        1000,
-        help="Regularisation of property vectors. Too small a value lets the tags swamp the words.",
+    alpha: float = setting(
+        0.1,
+        help="Weight of relations against properties; 0 switches relations off. Relative: how far their first "
+        "pull moves the token vectors, as a share of their size.",
         minimum=0,
     )
-    lambda_R: float = setting(0.1, help="Regularisation of relation matrices.", minimum=0)
-    lambda_E: float = setting(3000, help="Regularisation of token vectors.", minimum=0)
-    scale: str = setting(
-        "absolute",
-        help="Whether alpha and the lambdas are those of the objective, or multiples of what the training "
-        "graphs weigh, so that the same four numbers suit any vectors and any treebank.",
-        enum=("absolute", "relative"),
+    lambda_P: float = setting(
+        100,
+        help="Regularisation of property vectors. Relative: how many times shorter than pretrained vectors "
+        "the trained ones are, roughly. Too small a value lets the tags swamp the words.",
+        minimum=0,
+    )
+    lambda_R: float = setting(
+        0.1,
+        help="Regularisation of relation matrices. Relative: a multiple of the mean diagonal of the operator "
+        "that gives them.",
+        minimum=0,
+    )
+    lambda_E: float = setting(
+        1,
+        help="Regularisation of token vectors. Relative: a multiple of the mean diagonal of PᵀP.",
+        minimum=0,
     )
     penalty_P: str = setting(
         "l2",
@@ -78,12 +91,15 @@ class AlsSettings(ModelSettings):
     trainer: ClassVar[str] = "als"
     max_rounds: int = setting(20, help="Most rounds (E, P, R) to do.", minimum=1)
     tolerance: float = setting(
-        0.001, help="Training stops when a round lowers the loss by less than this share.", minimum=0
+        0.001,
+        help="Training stops when a round lowers the loss by less than this share of what the model explains.",
+        minimum=0,
     )
     stop: str = setting(
-        "loss",
-        help="What tolerance is a share of: the whole loss, as printed, or what the model explains of it.",
-        enum=("loss", "explained"),
+        "explained",
+        help="What tolerance is a share of: what the model explains of the graphs, or the whole loss, as the "
+        "paper has it, most of which cannot change.",
+        enum=("explained", "loss"),
     )
     restart_every: int = setting(
         10, help="Rounds after which token vectors start again from 0; 0 never.", minimum=0

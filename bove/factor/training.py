@@ -2,7 +2,7 @@
 
 import os
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
@@ -52,12 +52,12 @@ class Start:
     Attributes:
         P: [c, r] property vectors: the frozen ones as they are, the others random.
         settings: the trainer's, with the numbers of equation 3 for relative ones.
-        relative: alpha and the lambdas as they were given, if they are relative.
+        given: the trainer's, as they were given.
     """
 
     P: np.ndarray
     settings: Any
-    relative: Mapping[str, float]
+    given: Any
 
 
 def start(
@@ -69,8 +69,7 @@ def start(
     P = initial_properties(
         data.corpus.n_properties, data.vectors, data.frozen, seed, np.dtype(settings.dtype).type, mix
     )
-    made = absolute(settings, data.corpus, P, data.frozen, threads, peers)
-    return Start(P, made, {name: getattr(settings, name) for name in SCALED} if relative else {})
+    return Start(P, absolute(settings, data.corpus, P, data.frozen, threads, peers), settings)
 
 
 def sgd_library(device: str, threads: int):
@@ -95,8 +94,8 @@ def sgd_library(device: str, threads: int):
 
 def make_model(data: TrainingData, P: np.ndarray, R: np.ndarray, start: Start, **more: object) -> Model:
     """The model of P [c, r] and R [d, r, r] with its provenance: the settings, and what else is given."""
-    if start.relative:
-        more["relative"] = dict(start.relative)
+    if start.given.scale == "relative":
+        more["absolute"] = {name: getattr(start.settings, name) for name in SCALED}
     versions = {"bove": __version__, "python": platform.python_version()}
     versions |= {name: version(name) for name in ("numpy", "scipy")}
     return Model(
@@ -106,7 +105,7 @@ def make_model(data: TrainingData, P: np.ndarray, R: np.ndarray, start: Start, *
         groups={name: (rows.start, rows.stop) for name, rows in data.groups.items()},
         relation_names=data.relation_names,
         vocabulary_hash=data.corpus.vocabulary_hash,
-        hyperparameters={**record(start.settings), **more},
+        hyperparameters={**record(start.given), **more},
         versions=versions,
         property_names=data.property_names,
     )
@@ -131,7 +130,7 @@ def findings(
     if ones and left > NOTHING_EXPLAINED * ones:
         found.append(
             f"the model explains {max(0.0, 1 - left / ones):.2%} of the {ones} properties: lambda_P and "
-            "lambda_E are too large for so few nodes; lower both, to 1 for a small graph"
+            "lambda_E are too large for so few nodes; lower both"
         )
     steps = {}
     if isinstance(settings, AlsSettings):

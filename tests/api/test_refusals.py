@@ -13,7 +13,15 @@ GRAPHS = [
     bove.Graph([["a:1", "b:2"], ["a:2"], ["a:1"]], [["x", 0, 1], ["y", 1, 2]]),
     bove.Graph([["a:2"], ["a:1"]], [["x", 0, 1]]),
 ]
-SMALL = {"rank": 3, "alpha": 1, "lambda_P": 0.1, "lambda_R": 0.1, "lambda_E": 0.1, "max_rounds": 2}
+SMALL = {
+    "rank": 3,
+    "scale": "absolute",
+    "alpha": 1,
+    "lambda_P": 0.1,
+    "lambda_R": 0.1,
+    "lambda_E": 0.1,
+    "max_rounds": 2,
+}
 
 
 @pytest.fixture(scope="module")

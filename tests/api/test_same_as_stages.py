@@ -13,7 +13,7 @@ from bove.text.vectors import WordVectors, write_vectors
 from bove.text.vocabulary import Vocabulary
 
 COMMON = {
-    "rank": 6, "alpha": 2.0, "lambda_P": 1.0, "lambda_R": 0.5, "lambda_E": 3.0, "penalty_P": "l2",
+    "rank": 6, "scale": "absolute", "alpha": 2.0, "lambda_P": 1.0, "lambda_R": 0.5, "lambda_E": 3.0, "penalty_P": "l2",
     "penalty_R": "l2", "dtype": "float32", "random_state": 3,
 }  # fmt: skip
 ALS = COMMON | {

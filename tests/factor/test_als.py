@@ -55,12 +55,16 @@ def test_rounds_equal_the_oracle_restart_included():
 
 
 def test_the_stopping_rule_ends_training_and_the_loss_has_fallen():
-    _, _, state = train(replace(SETTINGS, max_rounds=200, restart_every=0))
-    assert state.finished and state.round < 200
-    losses = [row["total"] for row in state.log]
-    assert losses[-1] < losses[0]
-    assert losses[-2] - losses[-1] < 1e-3 * losses[-2]
-    assert all(a - b >= 1e-3 * a for a, b in zip(losses[:-2], losses[1:-1], strict=True))
+    frozen = 0.5 * np.square(start()[-1].P[:2]).sum()
+    for stop in ("loss", "explained"):
+        corpus, _, state = train(replace(SETTINGS, max_rounds=200, restart_every=0, stop=stop))
+        assert state.finished and state.round < 200
+        nothing = len(corpus.properties) + 2.0 * corpus.arc_counts.sum()
+        losses = [row["total"] for row in state.log]
+        wholes = [L if stop == "loss" else nothing - (L - frozen) for L in losses]
+        gains = [(a - b) / w for a, b, w in zip(losses[:-1], losses[1:], wholes[:-1], strict=True)]
+        assert losses[-1] < losses[0] and gains[-1] < 1e-3 and min(gains[:-1]) >= 1e-3
+        assert [row["gain"] for row in state.log] == [None, *map(pytest.approx, gains)]
 
 
 def test_the_fixed_point_e_step_ends_where_a_token_vector_is_stationary():

@@ -52,7 +52,13 @@ def test_objective_by_term_adds_up_to_equation_3(made, r, alpha):
     got = objective(corpus, P, R, E, groups, ModelSettings(**weights), batch_tokens=5)
     want = reference.objective(dense, P, R, split(E, corpus), **weights)
     assert got["total"] == pytest.approx(want, rel=1e-9)
-    assert got["total"] == pytest.approx(sum(v for k, v in got.items() if k != "total"))
+    explained = {name: got.pop(name) for name in list(got) if name.startswith("explained:")}
+    assert got.pop("total") == pytest.approx(sum(got.values()))
+    ones = {name: sum(W[rows].sum() for W, _ in dense) for name, rows in groups.items()}
+    ones |= {f"relation:{k}": alpha * sum(X[k].sum() for _, X in dense) for k in range(len(R))}
+    for name, whole in ones.items():
+        want = 1 - got[name] / whole if whole else 0
+        assert explained[f"explained:{name}"] == pytest.approx(want, rel=1e-9, abs=1e-9)
 
 
 @given(corpora, st.integers(1, 6), st.floats(0.01, 20))
