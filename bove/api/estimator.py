@@ -232,7 +232,7 @@ def fit_als(data: TrainingData, begun: Start, seed: int, own: OwnSettings) -> Fi
     """
     E = start_tokens(data.corpus, begun.settings.rank, own.init, seed)
     trainer = AlsTrainer(data.corpus, data.frozen, data.groups, begun.settings, own.threads)
-    state = initial_state(data.corpus, begun.P, E)
+    state = initial_state(data.corpus, begun.P, begun.E if E is None else E, begun.R)
     for state in trainer.rounds(state):
         pass
     said = {"rounds": state.round, "init": own.init}

@@ -286,7 +286,7 @@ def train_als(settings: AlsSettings, job: Job, peers: Peers) -> None:
     settings = begun.settings
     checkpoint = Checkpoint(job.output, _key(begun.P, data.corpus, settings, peers), peers)
     trainer = AlsTrainer(data.corpus, data.frozen, data.groups, settings, job.threads, peers)
-    state = checkpoint.load() or initial_state(data.corpus, begun.P)
+    state = checkpoint.load() or initial_state(data.corpus, begun.P, begun.E, begun.R)
     with stoppable():
         state = _train(trainer, state, checkpoint, data.relation_names)
     [ones] = peers.sum(np.array([len(data.corpus.properties)]))

@@ -52,12 +52,14 @@ class AlsState:
     seconds: tuple[float, ...] = ()
 
 
-def initial_state(corpus: GraphCorpus, P: np.ndarray, E: np.ndarray | None = None) -> AlsState:
-    """R = 0 and E = 0, or the given E [T, r], beside the given property vectors [c, r]."""
+def initial_state(
+    corpus: GraphCorpus, P: np.ndarray, E: np.ndarray | None = None, R: np.ndarray | None = None
+) -> AlsState:
+    """R = 0 and E = 0, or the given E [T, r] and R [d, r, r], beside the given property vectors [c, r]."""
     r = P.shape[1]
-    R = np.zeros((corpus.n_relations, r, r), P.dtype)
-    start = np.zeros((corpus.n_tokens, r)) if E is None else E
-    return AlsState(P.copy(), R, start.astype(P.dtype))
+    R = np.zeros((corpus.n_relations, r, r)) if R is None else R
+    E = np.zeros((corpus.n_tokens, r)) if E is None else E
+    return AlsState(P.copy(), R.astype(P.dtype), E.astype(P.dtype))
 
 
 def initial_properties(

@@ -46,8 +46,10 @@ def absolute(
     frozen: np.ndarray,
     threads: int = 1,
     peers: Peers | None = None,
-) -> S:
-    """The settings with the numbers of equation 3; those that are absolute already are returned as they are.
+) -> tuple[S, np.ndarray | None, np.ndarray | None]:
+    """The settings with the numbers of equation 3, and E¹ [T, r] and R [d, r, r] of the first R-step.
+
+    Training can go on from these two. Settings that are absolute already come back as they are, with None.
 
     Args:
         corpus: the training graphs, of several processes this one's. P: [c, r] as it starts.
@@ -57,7 +59,7 @@ def absolute(
         BoveError: nodes without properties, which give no scale.
     """
     if settings.scale == "absolute":
-        return settings
+        return settings, None, None
     with Workers(threads, peers or Peers()) as workers:
         return _absolute(settings, corpus, P, frozen, workers)
 
@@ -85,14 +87,13 @@ def _absolute(settings, corpus, P, frozen, workers):
     squares = [np.square(E[b.tokens], dtype=np.float64).reshape(b.size, -1).sum(axis=1) for b in batches]
     [fourth] = peers.sum(np.array([sum(float(np.square(one).sum()) for one in squares)]))
     ridge = settings.lambda_R * fourth / r**2
-    alpha = 0.0
+    alpha, R = 0.0, np.zeros((corpus.n_relations, r, r), P.dtype)
     if settings.alpha and corpus.n_relations:
-        R0 = np.zeros((corpus.n_relations, r, r), P.dtype)
-        stop = {"tolerance": R_TOLERANCE, "max_iterations": R_ITERATIONS, "R0": R0}
+        stop = {"tolerance": R_TOLERANCE, "max_iterations": R_ITERATIONS, "R0": R}
         R = r_step(E, G, corpus, batches, workers, ridge=ridge, **stop).R
         solver = FixedPoint(P, PtP, compress(R, 1), 1.0, lambda_E)
         moves = workers.map(lambda b: np.square(solver.pull(E[b.tokens], b), dtype=np.float64).sum(), batches)
         [moved] = peers.sum(np.array([sum(map(float, moves))]))
         alpha = settings.alpha * float(np.sqrt(np.trace(G) / moved)) if moved else 0.0
     found = {"alpha": alpha, "lambda_P": lambda_P, "lambda_R": alpha * ridge, "lambda_E": lambda_E}
-    return replace(settings, scale="absolute", **found)
+    return replace(settings, scale="absolute", **found), E, R

@@ -91,7 +91,7 @@ class AlsSettings(ModelSettings):
     trainer: ClassVar[str] = "als"
     max_rounds: int = setting(20, help="Most rounds (E, P, R) to do.", minimum=1)
     tolerance: float = setting(
-        0.001,
+        0.01,
         help="Training stops when a round lowers the loss by less than this share of what the model explains.",
         minimum=0,
     )
@@ -123,7 +123,7 @@ class AlsSettings(ModelSettings):
         maximum=1,
     )
     r_tolerance: float = setting(
-        0.001,
+        0.01,
         help="Relative residual at which the solver of the relation matrices stops.",
         minimum=0,
         exclusiveMaximum=1,

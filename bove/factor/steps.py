@@ -171,9 +171,10 @@ def r_step(
 ) -> RStep:  # fmt: skip
     """The relation matrices that minimise L for fixed E: Σ_s G_s R_k G_s + ridge R_k = Σ e_i e_jᵀ.
 
-    Preconditioned conjugate gradients for all relations at once, each with its own step sizes, from the warm
-    start R0 [d, r, r]. The operator is applied, never formed. A relation without arcs is exactly 0, as is
-    every relation where E is 0.
+    Preconditioned block conjugate gradients (O'Leary 1980) from the warm start R0 [d, r, r]: the operator is
+    the same for all relations, so that each of them is minimised over the directions of all. Those that have
+    converged give no further directions. The operator is applied, never formed. A relation without arcs is
+    exactly 0, as is every relation where E is 0.
 
     Args:
         E: [T, r] token vectors of this process' corpus, whose graphs the batches hold.
@@ -196,35 +197,43 @@ def r_step(
     if R.any():
         residual -= apply(R, E, batches, workers)
         residual -= ridge * R
-    direction, rho, iterations = np.zeros_like(R), np.zeros(len(R)), 0
-    while (worst := peers.first(_worst(residual, size))) > tolerance and iterations < max_iterations:
-        Z = precondition(residual)
-        rho, old = _dot(residual, Z), rho
-        direction *= _ratio(rho, old).astype(E.dtype)
-        direction += Z
-        del Z  # as large as R
-        image = apply(direction, E, batches, workers)
-        image += ridge * direction
-        step = _ratio(rho, _dot(direction, image)).astype(E.dtype)
-        R += step * direction
-        residual -= step * image
-        del image
+    rest, found = residual.reshape(len(B), -1), R.reshape(len(B), -1)  # the same arrays, a row a relation
+    block, iterations = None, 0
+    while True:
+        left = peers.first(_relative(residual, size))
+        if not left.max() > tolerance or iterations == max_iterations:
+            break
+        Z = precondition(residual[left > tolerance]).reshape(-1, rest.shape[1])
+        if block is not None:
+            Z -= (inverse @ (image @ Z.T)).T @ block
+        block = Z / np.linalg.norm(Z, axis=1, keepdims=True)
+        image = apply(block.reshape(-1, *G.shape), E, batches, workers).reshape(block.shape)
+        image += ridge * block
+        inverse = _inverse(block @ image.T)
+        step = (inverse @ (block @ rest.T)).T
+        found += step @ block
+        rest -= step @ image
         iterations += 1
     np.subtract(B, residual, out=residual)
     residual -= ridge * R
-    return RStep(R, B, residual, iterations, worst)
+    return RStep(R, B, residual, iterations, float(left.max()))
 
 
 def _dot(A, B):
     return np.einsum("kij,kij->k", A, B, dtype=np.float64)
 
 
-def _ratio(a, b):
-    return np.divide(a, b, out=np.zeros_like(a), where=b > 0)[:, None, None]
+def _relative(residual, size):
+    """[d] ‖residual_k‖ / size_k, 0 for a relation without arcs."""
+    return np.sqrt(_dot(residual, residual)) / np.where(size > 0, size, 1)
 
 
-def _worst(residual, size):
-    return float(np.max(np.sqrt(_dot(residual, residual)) / np.where(size > 0, size, 1)))
+def _inverse(A):
+    """The inverse of a symmetric A over the directions that its digits tell from 0."""
+    values, vectors = np.linalg.eigh((A + A.T).astype(np.float64) / 2)
+    kept = values > 8 * len(A) * np.finfo(A.dtype).eps * values[-1]
+    vectors = vectors[:, kept]
+    return (vectors / values[kept] @ vectors.T).astype(A.dtype)
 
 
 # --- E-step ---

@@ -53,11 +53,14 @@ class Start:
         P: [c, r] property vectors: the frozen ones as they are, the others random.
         settings: the trainer's, with the numbers of equation 3 for relative ones.
         given: the trainer's, as they were given.
+        E, R: [T, r] and [d, r, r] of the first R-step, which relative settings need; else None.
     """
 
     P: np.ndarray
     settings: Any
     given: Any
+    E: np.ndarray | None = None
+    R: np.ndarray | None = None
 
 
 def start(
@@ -69,7 +72,8 @@ def start(
     P = initial_properties(
         data.corpus.n_properties, data.vectors, data.frozen, seed, np.dtype(settings.dtype).type, mix
     )
-    return Start(P, absolute(settings, data.corpus, P, data.frozen, threads, peers), settings)
+    numbers, E, R = absolute(settings, data.corpus, P, data.frozen, threads, peers)
+    return Start(P, numbers, settings, E, R)
 
 
 def sgd_library(device: str, threads: int):

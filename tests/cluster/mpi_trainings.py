@@ -89,8 +89,8 @@ def _fail(how: str, peers: Peers) -> None:
 
 def _round_alone(_: str, peers: Peers) -> None:
     """Every process sees other residuals and norms than the next, and yet all must do the same."""
-    worst, dot = operators._worst, proximal._dot
-    operators._worst = lambda *given: worst(*given) * 10.0**-peers.number
+    relative, dot = operators._relative, proximal._dot
+    operators._relative = lambda *given: relative(*given) * 10.0**-peers.number
     proximal._dot = lambda *given: dot(*given) * 10.0**-peers.number
     for name in ("averaged", "nuclear"):
         state = train(replace(CASES[name][0], max_rounds=2), LENGTHS, peers)

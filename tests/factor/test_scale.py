@@ -42,7 +42,7 @@ def test_the_numbers_are_those_of_the_formulas():
     rng = np.random.default_rng(7)
     corpus, dense = make_corpus(rng, [4, 7, 5], d=2)
     P = rng.standard_normal((7, RANK))
-    got = absolute(RELATIVE, corpus, P, FROZEN)
+    got, *_ = absolute(RELATIVE, corpus, P, FROZEN)
     lambda_E = 2 * np.trace(P.T @ P) / RANK
     D = P.T @ P + lambda_E * np.eye(RANK)
     bags = [W.T @ P @ np.linalg.inv(D) for W, _ in dense]
@@ -62,7 +62,7 @@ def test_the_numbers_are_those_of_the_formulas():
     alpha = 0.2 * np.linalg.norm(np.concatenate(bags)) / np.linalg.norm(np.concatenate(moved))
     want = (alpha, lambda_P, alpha * ridge, lambda_E)
     np.testing.assert_allclose([getattr(got, name) for name in SCALED], want, rtol=1e-2)
-    assert got.scale == "absolute" and absolute(got, corpus, P, FROZEN) is got
+    assert got.scale == "absolute" and absolute(got, corpus, P, FROZEN)[0] is got
 
 
 @pytest.mark.parametrize("change", ["length", "basis", "twice"])
@@ -107,11 +107,11 @@ def test_the_order_of_nodes_makes_no_difference(data):
 def test_without_frozen_rows_all_rows_give_the_length_and_without_relations_alpha_is_0():
     corpus, _ = make_corpus(np.random.default_rng(3), [5, 4], d=1)
     P = np.random.default_rng(5).standard_normal((7, RANK))
-    none = absolute(RELATIVE, corpus, P, np.zeros(7, bool))
-    longer = absolute(RELATIVE, corpus, 10 * P, np.zeros(7, bool))
+    none, *_ = absolute(RELATIVE, corpus, P, np.zeros(7, bool))
+    longer, *_ = absolute(RELATIVE, corpus, 10 * P, np.zeros(7, bool))
     assert longer.lambda_E == pytest.approx(100 * none.lambda_E)
     assert longer.lambda_P == pytest.approx(none.lambda_P / 100)
-    assert absolute(replace(RELATIVE, alpha=0.0), corpus, P, FROZEN).alpha == 0
+    assert absolute(replace(RELATIVE, alpha=0.0), corpus, P, FROZEN)[0].alpha == 0
 
 
 def test_nodes_without_properties_give_no_scale():
