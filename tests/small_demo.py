@@ -16,7 +16,7 @@ SETTINGS = {
     "sources": {"corpus": {"sentences": 300}},
     "vocabulary": {"min_relations": 20},
     "vectors": {"epochs": 2},
-    "model": {"rank": 10, "alpha": 10, "lambda_R": 0.1, "als": {"max_rounds": 2}},
+    "model": {"rank": 10, "als": {"max_rounds": 2}},
     "parser": {"preset": "tiny", "min_coverage": 0},
     "datasets": {
         # of each data set, one subset

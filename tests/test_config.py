@@ -158,7 +158,7 @@ def test_where_the_schema_leaves_it_open_a_number_is_what_would_be_written_so(re
 
 MISTAKES = {
     "modle: {}": "modle: unknown key; did you mean model? allowed: run, seed",
-    "model: {alpah: 1}": "model.alpah: unknown key; did you mean alpha? allowed: trainer, rank, alpha",
+    "model: {alpah: 1}": "model.alpah: unknown key; did you mean alpha? allowed: trainer, rank, scale, alpha",
     "model: {trainer: asl}": "model.trainer: 'asl' is not allowed; did you mean als? allowed: als, sgd",
     "model: {rank: 0}": "model.rank: 0 is not allowed; allowed: at least 1",
     "model: {rank: 2.5}": "model.rank: 2.5 has the wrong type; allowed: integer",

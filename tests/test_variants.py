@@ -71,7 +71,7 @@ def own_stages(homes, variant):
             {"grid": {"lambda_P": [1, 2], "alpha": [3, 4]}, "points": [{"alpha": 5}, {"e_step": "averaged"}]},
             {},
             ["alpha", "lambda_P", "e_step"],
-            [(a, p, "averaged") for a, p in ((3, 1), (3, 2), (4, 1), (4, 2), (5, 1000), (10, 1000))],
+            [(a, p, "averaged") for a, p in ((3, 1), (3, 2), (4, 1), (4, 2), (5, 100), (0.1, 100))],
         ),
         (
             {"points": [{"alpha": 1}, {"max_rounds": 2}, {}]},
@@ -89,7 +89,7 @@ def own_stages(homes, variant):
             {"grid": {"alpha": ["1e3", 1000, 10]}, "points": [{"alpha": 1000.0}, {"alpha": "10"}, {}]},
             {},
             ["alpha"],
-            [(1000.0,), (10.0,)],
+            [(1000.0,), (10.0,), (0.1,)],
         ),
     ],
 )
@@ -125,7 +125,7 @@ def test_every_key_of_the_model_and_its_trainers_has_one_place():
         ({"datasets": ["d"]}, "select.datasets: without candidates"),
         ({"grid": {"alpha": [[1, 2], 3]}}, "select: alpha: [1, 2] is not a single value"),
         ({"grid": {"alpha": [None, 3]}}, "select: alpha: None is not a single value"),
-        ({"points": [{"als": {"tolerance": 1}}]}, "select: als: no key of model; allowed: trainer, alpha"),
+        ({"points": [{"als": {"tolerance": 1}}]}, "select: als: no key of model; allowed: trainer, scale, alpha"),
         ({"grid": {"alpha": [float("inf")]}}, "select.grid.alpha[0]: inf is not a finite number"),
         ({"grid": {"alpah": [1]}}, "select: alpah: no key of model; did you mean alpha? allowed: trainer"),
         ({"grid": {"rank": [10, 20]}}, "select: rank: cannot be chosen"),

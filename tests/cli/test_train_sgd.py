@@ -19,7 +19,7 @@ from bove.text.vocabulary import Vocabulary
 
 RANK = 5
 OPTIONS = {
-    "rank": RANK, "alpha": 2, "lambda-P": 1, "lambda-R": 0.5, "lambda-E": 3, "dtype": "float32", "seed": 3,
+    "rank": RANK, "scale": "absolute", "alpha": 2, "lambda-P": 1, "lambda-R": 0.5, "lambda-E": 3, "dtype": "float32", "seed": 3,
     "learning-rate": 0.1, "epochs": 6, "batch-sentences": 8, "negatives": 3, "negative-weight": "unbiased",
     "patience": 3, "held-out": 0.1, "device": "cpu", "penalty-P": "l2", "penalty-R": "l2",
 }  # fmt: skip
@@ -51,7 +51,8 @@ def test_the_log_has_the_terms_of_the_other_trainer_and_they_add_up(built):
     rows = log_of(built / "m.csv")
     relations = [f"relation:{name}" for name in Vocabulary.load(built / "vocabulary").relations]
     terms = ["words", "tags", *relations, "lambda_P", "lambda_R", "lambda_E"]
-    assert list(rows[0]) == ["round", "restart", *terms, "total", "sampled", "held_out"]
+    explained = [f"explained:{name}" for name in ("relations", "words", "tags", *relations)]
+    assert list(rows[0]) == ["round", "restart", *terms, "total", *explained, "sampled", "held_out"]
     for number, row in enumerate(rows, 1):
         assert (row["round"], row["restart"]) == (str(number), "0")
         assert float(row["total"]) == pytest.approx(sum(float(row[name]) for name in terms))
