@@ -125,7 +125,10 @@ def test_every_key_of_the_model_and_its_trainers_has_one_place():
         ({"datasets": ["d"]}, "select.datasets: without candidates"),
         ({"grid": {"alpha": [[1, 2], 3]}}, "select: alpha: [1, 2] is not a single value"),
         ({"grid": {"alpha": [None, 3]}}, "select: alpha: None is not a single value"),
-        ({"points": [{"als": {"tolerance": 1}}]}, "select: als: no key of model; allowed: trainer, scale, alpha"),
+        (
+            {"points": [{"als": {"tolerance": 1}}]},
+            "select: als: no key of model; allowed: trainer, scale, alpha",
+        ),
         ({"grid": {"alpha": [float("inf")]}}, "select.grid.alpha[0]: inf is not a finite number"),
         ({"grid": {"alpah": [1]}}, "select: alpah: no key of model; did you mean alpha? allowed: trainer"),
         ({"grid": {"rank": [10, 20]}}, "select: rank: cannot be chosen"),

@@ -40,14 +40,14 @@ class ModelSettings:
     rank: int = setting(300, help="Dimension of every vector.", minimum=1, maximum=MOST_DIMENSIONS)
     scale: str = setting(
         "relative",
-        help="Whether alpha and the lambdas are multiples of what the training graphs weigh, so that the same "
-        "four numbers suit any vectors and any treebank, or those of the objective itself.",
+        help="Whether alpha and the lambdas are multiples of what the training graphs weigh, so that the "
+        "same four numbers suit any vectors and any treebank, or those of the objective itself.",
         enum=("relative", "absolute"),
     )
     alpha: float = setting(
         0.1,
-        help="Weight of relations against properties; 0 switches relations off. Relative: how far their first "
-        "pull moves the token vectors, as a share of their size.",
+        help="Weight of relations against properties; 0 switches relations off. Relative: how far their "
+        "first pull moves the token vectors, as a share of their size.",
         minimum=0,
     )
     lambda_P: float = setting(
@@ -92,7 +92,7 @@ class AlsSettings(ModelSettings):
     max_rounds: int = setting(20, help="Most rounds (E, P, R) to do.", minimum=1)
     tolerance: float = setting(
         0.01,
-        help="Training stops when a round lowers the loss by less than this share of what the model explains.",
+        help="Training stops when a round lowers the loss by less than this share of what is explained.",
         minimum=0,
     )
     stop: str = setting(

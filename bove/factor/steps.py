@@ -198,7 +198,8 @@ def r_step(
         residual -= apply(R, E, batches, workers)
         residual -= ridge * R
     rest, found = residual.reshape(len(B), -1), R.reshape(len(B), -1)  # the same arrays, a row a relation
-    block, iterations = None, 0
+    block = image = inverse = None
+    iterations = 0
     while True:
         left = peers.first(_relative(residual, size))
         if not left.max() > tolerance or iterations == max_iterations:

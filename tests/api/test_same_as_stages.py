@@ -13,8 +13,8 @@ from bove.text.vectors import WordVectors, write_vectors
 from bove.text.vocabulary import Vocabulary
 
 COMMON = {
-    "rank": 6, "scale": "absolute", "alpha": 2.0, "lambda_P": 1.0, "lambda_R": 0.5, "lambda_E": 3.0, "penalty_P": "l2",
-    "penalty_R": "l2", "dtype": "float32", "random_state": 3,
+    "rank": 6, "scale": "absolute", "alpha": 2.0, "lambda_P": 1.0, "lambda_R": 0.5, "lambda_E": 3.0,
+    "penalty_P": "l2", "penalty_R": "l2", "dtype": "float32", "random_state": 3,
 }  # fmt: skip
 ALS = COMMON | {
     "trainer": "als", "max_rounds": 5, "tolerance": 1e-9, "restart_every": 3, "restart_iterations": 4,

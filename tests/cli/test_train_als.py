@@ -27,8 +27,8 @@ from bove.text.vocabulary import Vocabulary
 RANK = 6
 WORDS = ["dog", "cat", "girl", "boy", "sees", "follows", "likes"]
 TRAIN = [
-    "--rank", RANK, "--scale", "absolute", "--alpha", 2, "--lambda-P", 1, "--lambda-R", 0.5, "--lambda-E", 3, "--dtype", "float32",
-    "--penalty-P", "l2", "--penalty-R", "l2",
+    "--rank", RANK, "--scale", "absolute", "--alpha", 2, "--lambda-P", 1, "--lambda-R", 0.5, "--lambda-E", 3,
+    "--dtype", "float32", "--penalty-P", "l2", "--penalty-R", "l2",
     "--max-rounds", 5, "--tolerance", 1e-9, "--restart-every", 3, "--restart-iterations", 4,
     "--e-step", "averaged", "--e-tolerance", 1e-3, "--e-energy", 1, "--r-tolerance", 1e-4,
     "--r-iterations", 40, "--batch-tokens", 64, "--checkpoint-every", 2, "--seed", 3,
