@@ -31,7 +31,8 @@ def test_scores_of_edges_are_those_of_the_dense_formulas(n, rank):
     graph = bove.Graph([[] for _ in range(n)], [(str(k), i, j) for k, i, j in np.argwhere(X)])
     model = bove.BoVE(
         rank, scale="absolute", alpha=1, lambda_R=WEIGHT, lambda_E=WEIGHT, e_step="single",
-        init="eigenvectors", dtype="float64", max_rounds=ROUNDS, tolerance=0, r_tolerance=1e-12, r_iterations=500,
+        init="eigenvectors", dtype="float64", max_rounds=ROUNDS, tolerance=0, r_tolerance=1e-12,
+        r_iterations=500,
     ).fit([graph])  # fmt: skip
     assert model.n_iter_ == ROUNDS
     (bag,) = model.bags_
