@@ -21,7 +21,8 @@ RANK = 5
 OPTIONS = {
     "rank": RANK, "scale": "absolute", "alpha": 2, "lambda-P": 1, "lambda-R": 0.5, "lambda-E": 3,
     "dtype": "float32", "seed": 3, "learning-rate": 0.1, "epochs": 6, "batch-sentences": 8, "negatives": 3,
-    "negative-weight": "unbiased", "patience": 3, "held-out": 0.1, "device": "cpu", "penalty-P": "l2", "penalty-R": "l2",
+    "negative-weight": "unbiased", "patience": 3, "held-out": 0.1, "device": "cpu",
+    "penalty-P": "l2", "penalty-R": "l2",
 }  # fmt: skip
 
 
