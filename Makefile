@@ -8,21 +8,31 @@
 # make fuzz    feed damaged files to a reader: READER=conll SECONDS=120; tests/fuzz/readers.py lists them, and
 #              tests/fuzz/found.py keeps what was found as tests
 # make test-lowest, make test-highest  run all tests with the oldest or newest versions that pyproject.toml allows
-# Each makes the virtual environment .venv first, once. `make demo CORES=4` uses four cores, and so does `make test`.
+# The first of them makes the virtual environment .venv, once, with what the demo needs; test, lint, docs and bench add
+# the rest. `make demo CORES=4` uses four cores, and so does `make test`.
 
 PYTHON ?= python3
 VENV ?= .venv
 CORES ?= 2
 READER ?= conll
 SECONDS ?= 120
-# Address of PyTorch's CPU wheels, if the default build of PyTorch (with CUDA, several GB) is not wanted.
-TORCH_INDEX ?=
+# Where PyTorch comes from: the index of its CPU builds. `make demo TORCH_INDEX=` takes the default index, whose build for
+# Linux has CUDA (several GB); the index of another build can be named likewise.
+TORCH_INDEX ?= $(if $(filter Linux,$(shell uname -s)),https://download.pytorch.org/whl/cpu)
 
+# What the demo needs is there, and everything else too.
 STAMP := $(VENV)/.installed
+WHOLE := $(VENV)/.complete
 IN := "$(VENV)/bin/python" -m
 
-# Of the package's own requirements; Slurm's plugin asks for newer versions of its own.
+# Of the package's own requirements, what the demo needs, and all of them; Slurm's plugin asks for newer versions of its own.
+DEMO := vectors,parse,plots,workflow
 EXTRAS := $(addprefix --extra ,vectors networkx parse search plots workflow mpi docs test)
+
+# PyTorch from TORCH_INDEX, for an interpreter, in the version that a file names; false where that is not possible.
+torch = { [ -n "$(TORCH_INDEX)" ] && { $(1) -m pip install --quiet --no-deps --retries 1 --timeout 20 \
+  --index-url "$(TORCH_INDEX)" "$$(grep '^torch==' $(2))" 2> /dev/null || \
+  { echo "$(TORCH_INDEX) cannot be reached: PyTorch comes from the default index (on Linux with CUDA, several GB)."; false; }; }; }
 
 .PHONY: demo report test test-all test-rest test-lowest test-highest lint docs bench fuzz
 
@@ -36,10 +46,10 @@ report: $(STAMP)
 SLOW := workflow or cluster or docs or fuzz
 PYTEST = OMP_NUM_THREADS=1 $(IN) pytest -n $(CORES)
 
-test: $(STAMP)
+test: $(WHOLE)
 	$(PYTEST) -m "not ($(SLOW))"
 
-test-rest: $(STAMP)
+test-rest: $(WHOLE)
 	$(PYTEST) -m "$(SLOW) or hypothesis" --hypothesis-profile thorough
 
 test-all:
@@ -53,20 +63,19 @@ test-lowest test-highest: test-%:
 	.$*/bin/python -m pip install --quiet uv "setuptools>=77"
 	.$*/bin/uv pip compile --quiet --upgrade --no-annotate --python .$*/bin/python --resolution $(RESOLUTION) $(EXTRAS) \
 	  --output-file .$*/requirements.txt pyproject.toml
-	$(if $(TORCH_INDEX),sed -i '/^nvidia-/d; /^triton==/d' .$*/requirements.txt)
-	$(if $(TORCH_INDEX),.$*/bin/python -m pip install --quiet --index-url "$(TORCH_INDEX)" "$$(grep '^torch==' .$*/requirements.txt)")
+	if $(call torch,.$*/bin/python,.$*/requirements.txt); then sed -i '/^nvidia-/d; /^triton==/d' .$*/requirements.txt; fi
 	.$*/bin/python -m pip install --quiet --no-deps -r .$*/requirements.txt
 	.$*/bin/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	PATH="$$PWD/.$*/bin:$$PATH" OMP_NUM_THREADS=1 .$*/bin/python -m pytest
 
-lint: $(STAMP)
+lint: $(WHOLE)
 	$(IN) ruff check .
 	$(IN) ruff format --check .
 	$(IN) mypy
 	$(IN) snakefmt --check Snakefile workflow
 	$(IN) snakemake --lint
 
-docs: $(STAMP)
+docs: $(WHOLE)
 	$(IN) sphinx -W --keep-going -q -E docs site
 	@printf 'The manual begins at %s/site/index.html.\n' "$$PWD"
 
@@ -77,15 +86,21 @@ fuzz:
 	TMPDIR=$(firstword $(wildcard /dev/shm) /tmp) PYTHONPATH=. .fuzz/bin/python tests/fuzz/run.py $(READER) \
 	  .fuzz/corpus/$(READER) -max_total_time=$(SECONDS) -timeout=60 -artifact_prefix=.fuzz/
 
-bench: $(STAMP)
+bench: $(WHOLE)
 	"$(VENV)/bin/python" tests/bench/run.py $(if $(RUN),--run "$(RUN)")
 
 $(STAMP): requirements.lock pyproject.toml
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "Python 3.11 or newer is needed, and $(PYTHON) is not; name another with: make PYTHON=python3.12" >&2; \
 	  exit 1; }
-	"$(PYTHON)" -m venv "$(VENV)"
-	$(if $(TORCH_INDEX),$(IN) pip install --quiet --index-url "$(TORCH_INDEX)" "$$(grep '^torch==' requirements.lock)")
-	$(IN) pip install --quiet -r requirements.lock
-	$(IN) pip install --quiet --no-deps --no-build-isolation -e .
+	@"$(PYTHON)" -m venv "$(VENV)"
+	@echo "Installing what the demo needs into $(VENV), once: about 240 MB to download, and PyTorch ($(if $(TORCH_INDEX),CPU build: 190 MB,default build: on Linux with CUDA, several GB))."
+	@$(call torch,"$(VENV)/bin/python",requirements.lock) || true
+	@$(IN) pip install --quiet -c requirements.lock setuptools
+	@$(IN) pip install --quiet -c requirements.lock --no-build-isolation -e ".[$(DEMO)]"
+	@touch "$@"
+
+$(WHOLE): $(STAMP)
+	@echo "Installing what tests, linters and manual need into $(VENV), once: about 70 MB to download."
+	@$(IN) pip install --quiet -r requirements.lock
 	@touch "$@"
