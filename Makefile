@@ -81,7 +81,8 @@ docs: $(WHOLE)
 
 fuzz:
 	test -x .fuzz/bin/python || "$(PYTHON)" -m venv .fuzz
-	.fuzz/bin/python -m pip install --quiet atheris numpy scipy scikit-learn safetensors pyyaml jsonschema pyarrow threadpoolctl tqdm
+	.fuzz/bin/python -m pip install --quiet atheris numpy scipy scikit-learn safetensors pyyaml jsonschema pyarrow \
+	  threadpoolctl tqdm pandas matplotlib markdown-it-py
 	mkdir -p .fuzz/corpus/$(READER)
 	TMPDIR=$(firstword $(wildcard /dev/shm) /tmp) PYTHONPATH=. .fuzz/bin/python tests/fuzz/run.py $(READER) \
 	  .fuzz/corpus/$(READER) -max_total_time=$(SECONDS) -timeout=60 -artifact_prefix=.fuzz/

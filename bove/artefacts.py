@@ -2,9 +2,11 @@
 
 Layout of a safetensors file: the header's length as a little-endian 64-bit number, a JSON header, the raw
 arrays one after another. Arrays are written widest element first, so each starts at a multiple of its
-element size and can be mapped as it is. The same content always gives the same bytes.
+element size and can be mapped as it is. The same content always gives the same bytes. What is written whole
+has the SHA-256 of its content, by which a file that was damaged or changed is known when it is read whole.
 """
 
+import hashlib
 import itertools
 import json
 import math
@@ -23,6 +25,7 @@ from bove.errors import BoveError
 from bove.files import atomic_path, check_file, encoded
 
 VERSION = "1"
+_HASH = "sha256"
 _CODES = {
     "float16": "F16", "float32": "F32", "float64": "F64", "int8": "I8", "int16": "I16", "int32": "I32",
     "int64": "I64", "uint8": "U8", "uint16": "U16", "uint32": "U32", "uint64": "U64", "bool": "BOOL",
@@ -112,7 +115,8 @@ def create(
 def save(
     path: str | Path, format: str, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]
 ) -> None:
-    """Write whole arrays and metadata; see `create`."""
+    """Write whole arrays and metadata, with their hash; see `create`."""
+    metadata = {**metadata, _HASH: _hash(arrays, metadata)}
     shapes = {name: (array.dtype, array.shape) for name, array in arrays.items()}
     with create(path, format, shapes, metadata) as writer:
         for name, array in arrays.items():
@@ -122,9 +126,26 @@ def save(
 def load(
     path: str | Path, format: str, required: Iterable[str] = ()
 ) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """Read a file whole: its arrays (writable copies) and its metadata; see `open_mapped`."""
+    """Read a file whole that `save` wrote: its arrays (writable copies) and its metadata.
+
+    Raises:
+        BoveError: as of `open_mapped`, or the file has changed since it was written.
+    """
     arrays, metadata = open_mapped(path, format, required)
+    if metadata.pop(_HASH, "") != _hash(arrays, metadata):
+        raise BoveError(f"{path}: changed since it was written (its hash differs); make it again")
     return {name: array.copy() for name, array in arrays.items()}, metadata
+
+
+def _hash(arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> str:
+    """Hex SHA-256 of arrays and metadata, but for format and version, which are looked at anyway."""
+    stated = sorted((key, text) for key, text in metadata.items() if key not in ("format", "version"))
+    digest = hashlib.sha256(json.dumps(stated).encode())
+    for name, array in sorted(arrays.items()):
+        values = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+        digest.update(f"{name}{values.dtype.str}{array.shape}".encode())
+        digest.update(values.reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
 
 
 def open_mapped(

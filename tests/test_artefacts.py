@@ -22,6 +22,7 @@ ARRAYS = {
 def test_arrays_come_back_whole_and_mapped_and_any_reader_knows_them(tmp_path):
     save(tmp_path / "a", "bove-test", ARRAYS, {"note": "é"})
     for arrays, metadata in (load(tmp_path / "a", "bove-test"), open_mapped(tmp_path / "a", "bove-test")):
+        metadata.pop("sha256", None)
         assert metadata == {"note": "é", "format": "bove-test", "version": "1"}
         assert set(arrays) == set(ARRAYS)
         for name, array in ARRAYS.items():
@@ -43,7 +44,8 @@ def test_loaded_arrays_can_be_changed_and_mapped_ones_cannot(tmp_path):
 def test_arrays_in_another_order_in_pieces_or_through_a_map_give_the_same_bytes(tmp_path):
     save(tmp_path / "a", "bove-test", ARRAYS, {"x": "1", "y": "2"})
     shapes = {name: (array.dtype, array.shape) for name, array in reversed(ARRAYS.items())}
-    with create(tmp_path / "b", "bove-test", shapes, {"y": "2", "x": "1"}) as writer:
+    digest = open_mapped(tmp_path / "a", "bove-test")[1]["sha256"]
+    with create(tmp_path / "b", "bove-test", shapes, {"y": "2", "sha256": digest, "x": "1"}) as writer:
         writer.map("columns")[:, ::-1] = ARRAYS["columns"][:, ::-1]
         for name in sorted(ARRAYS.keys() - {"columns", "wide"}):
             writer.put(name, ARRAYS[name])
@@ -72,6 +74,20 @@ def test_wrong_files_are_refused_in_one_sentence(tmp_path):
             load(tmp_path / name, format)
     with pytest.raises(BoveError, match="without its array 'more'"):
         load(tmp_path / "a", "bove-test", ("wide", "more"))
+
+
+def test_what_has_changed_is_known_by_its_hash(tmp_path):
+    save(tmp_path / "a", "bove-test", ARRAYS, {"note": "x"})
+    whole = (tmp_path / "a").read_bytes()
+    for changed in (
+        whole[:-1] + b"\2",
+        whole.replace(b'"note":"x"', b'"note":"y"'),
+        whole.replace(b"sha256", b"sha257"),
+    ):
+        (tmp_path / "b").write_bytes(changed)
+        open_mapped(tmp_path / "b", "bove-test")
+        with pytest.raises(BoveError, match="changed since it was written"):
+            load(tmp_path / "b", "bove-test")
 
 
 def test_words_and_lines_are_packed_and_unpacked():

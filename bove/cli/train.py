@@ -256,9 +256,7 @@ class Checkpoint:
             return AlsState(*factors, len(rows), tuple(rows), finished, tuple(seconds))
         except BoveError as e:
             log.warning("%s; starting afresh", e)
-        except (KeyError, ValueError, TypeError, RecursionError) as e:
-            log.warning("%s: damaged (%r); starting afresh", self.path, e)
-        return None
+            return None
 
     def remove(self) -> None:
         """Delete it, when the model is there; those of other numbers of processes too."""

@@ -4,7 +4,8 @@ The Parquet file of scores has one row per pair. Its columns are id, dataset, la
 (text), scored, length_1 and length_2 (int32, tokens of each side, null where the pair is not scored), then
 for each system NAME `score:NAME` (float64, null where not scored) and `empty:NAME` (bool, a side has no
 vectors; false where not scored). The schema's metadata hold the format, the SHA-256 of the pair file and
-each system's model hash, and the power of the weights. The same scores give the same bytes. A system that is
+each system's model hash, the power of the weights, and a hash of all of this, which tells a file that has
+changed. The same scores give the same bytes. A system that is
 scored with weights of its tokens has their name in brackets behind its own, as in `bove (evidence)`.
 
 The frame of results has one row per data set, metric, subset and system; tables, differences, ablations,
@@ -20,6 +21,8 @@ seeds and the selection of a model are pivots of such frames. Its columns, also 
 and, beside those of scores.csv, the data set's `label` and how many `subsets` it has.
 """
 
+import hashlib
+import json
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "bove-scores", "1"
 _SHARED = ("dataset", "label", "task")
 _LENGTHS = ("length_1", "length_2")
-_AGAIN = "score the pairs again"
+_AGAIN, _HASH = "score the pairs again", "sha256"
 
 MEAN, WEIGHTED_MEAN, TOGETHER = AGGREGATES = ("mean", "mean weighted by pairs", "all pairs together")
 MEANS = (MEAN, WEIGHTED_MEAN)
@@ -130,7 +133,8 @@ def write_scores(scores: Scores, path: str | Path) -> None:
     masks = [~scores.scored if _is_null_unscored(name) else None for name in schema.names]
     arrays = [pa.array(columns[f.name], f.type, mask=mask) for f, mask in zip(schema, masks, strict=True)]
     stream = pa.BufferOutputStream()
-    table = pa.Table.from_arrays(arrays, schema=schema.with_metadata(metadata))
+    table = pa.Table.from_arrays(arrays, schema=schema)
+    table = table.replace_schema_metadata({**metadata, _HASH: _hash(table, metadata)})
     pq.write_table(table, stream, compression="zstd")
     with atomic_write(path, "wb") as file:
         file.write(stream.getvalue())
@@ -147,6 +151,11 @@ def _schema(systems: Iterable[str]) -> "pa.Schema":
     return pa.schema(types)
 
 
+def _hash(table: "pa.Table", metadata: dict[str, str]) -> str:
+    columns = [(name, str(table[name].type), table[name].to_pylist()) for name in table.column_names]
+    return hashlib.sha256(json.dumps([sorted(metadata.items()), columns], default=str).encode()).hexdigest()
+
+
 def _is_null_unscored(name: str) -> bool:
     return name in _LENGTHS or name.startswith("score:")
 
@@ -161,11 +170,9 @@ def read_scores(path: str | Path) -> Scores:
 
     check_file(path)
     try:
-        scores = _read(path)
+        return _read(path)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as e:
         raise BoveError(f"{path}: not a Parquet file, or a damaged one; {_AGAIN}") from e
-    _check(path, scores)
-    return scores
 
 
 def _read(path) -> Scores:
@@ -182,14 +189,8 @@ def _read(path) -> Scores:
     if found != (FORMAT, VERSION):
         raise BoveError(f"{path}: holds {' version '.join(found)}, not {FORMAT} version {VERSION}; {_AGAIN}")
     systems = [name.removeprefix("score:") for name in table.column_names if name.startswith("score:")]
-    for field in _schema(systems):
-        if table.column_names.count(field.name) != 1 or table[field.name].type != field.type:
-            raise BoveError(f"{path}: does not have one column '{field.name}' of {field.type}; {_AGAIN}")
-        filled = field.name != "gold" and not _is_null_unscored(field.name)
-        if filled and table[field.name].null_count:
-            raise BoveError(f"{path}: column '{field.name}' has empty cells; {_AGAIN}")
-        if field.name in _SHARED and len(table[field.name].unique()) != 1:
-            raise BoveError(f"{path}: column '{field.name}' has not one value for all pairs; {_AGAIN}")
+    if metadata.pop(_HASH, "") != _hash(table, metadata):
+        raise BoveError(f"{path}: changed since it was written (its hash differs); {_AGAIN}")
     names = ("id", "subset", "gold", *_SHARED)
     columns = {name: tuple(table[name].to_pylist()) for name in names}
     return Scores(
@@ -205,19 +206,6 @@ def _read(path) -> Scores:
         lengths=np.stack([table[name].fill_null(0).to_numpy() for name in _LENGTHS], axis=1).astype(np.int64),
         power=finite(metadata.get("power", "1")) or 1.0,
     )
-
-
-def _check(path, scores: Scores) -> None:
-    if scores.task not in METRICS:
-        raise BoveError(f"{path}: task {scores.task!r}, not one of {', '.join(METRICS)}; {_AGAIN}")
-    if not scores.values:
-        raise BoveError(f"{path}: has no scores by any system; {_AGAIN}")
-    for system, values in scores.values.items():
-        if not np.isfinite(values[scores.scored]).all():
-            raise BoveError(f"{path}: a scored pair has no score by '{system}'; {_AGAIN}")
-    for name, gold, scored in zip(scores.ids, scores.gold, scores.scored, strict=True):
-        if scored and (gold is None or (scores.task == "similarity" and finite(gold) is None)):
-            raise BoveError(f"{path}: pair '{name}' is scored, but its gold is {gold!r}; {_AGAIN}")
 
 
 # From scores to results.

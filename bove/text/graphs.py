@@ -193,54 +193,18 @@ def load_graphs(path: str | Path, part: tuple[int, int] = (0, 1)) -> GraphCorpus
         part: which (from 0) of how many parts, as `GraphCorpus.part` divides; no more than that is read.
 
     Raises:
-        BoveError: the file is missing, damaged, holds something else, or its parts do not fit together.
+        BoveError: the file is missing, damaged, or holds something else.
     """
     read = artefacts.load if part == (0, 1) else artefacts.open_mapped
     found, metadata = read(path, FORMAT, (*_ARRAYS, "ids"))
-    arrays = {name: found[name] for name in _ARRAYS}
-    kinds = {(array.ndim, array.dtype.str) for name, array in arrays.items() if name != "extra"}
-    if kinds != {(1, "<i8")} or (arrays["extra"].ndim, arrays["extra"].dtype.str) != (2, "<f4"):
-        raise BoveError(f"{path}: graphs whose arrays have other shapes or types; make the file again")
-    try:
-        corpus = GraphCorpus(
-            **arrays,
-            n_properties=int(metadata["n_properties"]),
-            n_relations=int(metadata["n_relations"]),
-            ids=artefacts.unpack_lines(found["ids"]) if part == (0, 1) else (),
-            vocabulary_hash=metadata["vocabulary_hash"],
-        )
-        if part != (0, 1):
-            corpus = corpus.part(*part)
-        sound = _fits(corpus)
-    except (KeyError, ValueError, IndexError) as e:
-        raise BoveError(f"{path}: graphs with parts missing ({e}); make the file again") from e
-    if not sound:
-        raise BoveError(f"{path}: graphs whose parts do not fit together; make the file again")
-    return corpus
-
-
-def _fits(corpus: GraphCorpus) -> bool:
-    """Whether every offset and index of the arrays points at something."""
-    tokens, arcs = corpus.n_tokens, len(corpus.arc_relation)
-
-    def partition(offsets, parts, whole):
-        ends_fit = len(offsets) == parts + 1 and offsets[0] == 0 and offsets[-1] == whole
-        return ends_fit and bool(np.all(np.diff(offsets) >= 0))
-
-    def within(values, end):
-        return len(values) == 0 or (values.min() >= 0 and values.max() < end)
-
-    return bool(
-        partition(corpus.token_offsets, corpus.n_graphs, tokens)
-        and partition(corpus.property_offsets, tokens, len(corpus.properties))
-        and partition(corpus.arc_offsets, corpus.n_graphs, arcs)
-        and len(corpus.arc_head) == len(corpus.arc_dependent) == arcs
-        and within(corpus.properties, corpus.n_properties + len(corpus.extra))
-        and within(corpus.arc_relation, corpus.n_relations)
-        and within(corpus.arc_head, tokens)
-        and within(corpus.arc_dependent, tokens)
-        and len(corpus.ids) in (0, corpus.n_graphs)
+    corpus = GraphCorpus(
+        **{name: found[name] for name in _ARRAYS},
+        n_properties=int(metadata["n_properties"]),
+        n_relations=int(metadata["n_relations"]),
+        ids=artefacts.unpack_lines(found["ids"]) if part == (0, 1) else (),
+        vocabulary_hash=metadata["vocabulary_hash"],
     )
+    return corpus if part == (0, 1) else corpus.part(*part)
 
 
 def sentences_of(

@@ -65,23 +65,6 @@ def test_the_columns_are_those_of_the_format(path):
     assert table.schema.metadata[b"model_hash:bove"] == b"34cd"
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"values": {"words": np.full(3, np.nan), "bove": np.zeros(3)}}, "no score by 'words'"),
-        ({"values": {}}, "no scores by any system"),
-        ({"task": "sorting"}, "task 'sorting'"),
-        ({"gold": ("1.5", None, None)}, "pair 'p2' is scored, but its gold is None"),
-        ({"gold": ("neutral", None, "1")}, "pair 'p0' is scored, but its gold is 'neutral'"),
-        ({"gold": ("nan", None, "1")}, "pair 'p0' is scored, but its gold is 'nan'"),
-    ],
-)
-def test_impossible_scores_are_refused(path, change, message):
-    write_scores(dataclasses.replace(SCORES, **change), path)
-    with pytest.raises(BoveError, match=message):
-        read_scores(path)
-
-
 def test_other_and_damaged_files_are_refused(path, tmp_path):
     raw = path.read_bytes()
     for size in (0, 3, 100, len(raw) - 1):
@@ -96,20 +79,20 @@ def test_other_and_damaged_files_are_refused(path, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("column", "change", "message"),
+    ("column", "change"),
     [
-        *((name, None, f"one column '{name}'") for name in ("task", "gold", "length_1", "empty:bove")),
-        ("scored", pa.array([True, False, None]), "column 'scored' has empty cells"),
-        ("gold", pa.array([1.5, None, 5.0]), "one column 'gold' of string"),
-        ("dataset", pa.array(["sts14", "sts14", "sts15"]), "column 'dataset' has not one value"),
+        *((name, None) for name in ("task", "gold", "length_1", "empty:bove")),
+        ("scored", pa.array([True, False, None])),
+        ("gold", pa.array([1.5, None, 5.0])),
+        ("score:bove", pa.array([0.1, None, 0.25])),
     ],
 )
-def test_a_column_that_is_missing_or_of_another_kind_is_named(path, column, change, message):
+def test_scores_that_have_changed_are_refused(path, column, change):
     table = pq.read_table(path)
     place = table.column_names.index(column)
     changed = table.drop_columns([column]) if change is None else table.set_column(place, column, change)
     pq.write_table(changed, path)
-    with pytest.raises(BoveError, match=message):
+    with pytest.raises(BoveError, match="changed since it was written"):
         read_scores(path)
 
 
