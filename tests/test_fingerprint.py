@@ -150,6 +150,8 @@ STAGES = {
     "--output again --training-log again.csv",
     "compress": "--model model --output small",
     "infer": "--system bove --model model --graphs graphs --output bags --report report.csv",
+    "baseline": "--system sif --sentences t.conllu --treebank t.conllu --vectors vectors "
+    "--vocabulary vocabulary --output averages",
     "compare-bags": "--first bags --second bags --output compared",
     "pairs": "--dataset d --label D --task similarity --column first=1 --column second=2 --column gold=3 "
     "--separator \t --encoding utf-8 --subset a pairs.txt --output read.jsonl",

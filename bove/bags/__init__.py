@@ -1,7 +1,8 @@
 """Files of bags of vectors, whole and in shards; and the names of the systems that make bags.
 
 `word-vectors` looks the words up, `bove` infers token vectors from a graph, and `properties-only` is the
-first step of that, without relations.
+first step of that, without relations. The baselines, which a configuration may ask for, are in baselines.py.
 """
 
 SYSTEMS = WORD_VECTORS, PROPERTIES_ONLY, BOVE = ("word-vectors", "properties-only", "bove")
+BASELINES = MEAN, SIF, WHITENED, RWMD, OVERLAP = ("mean", "sif", "whitened", "rwmd", "overlap")

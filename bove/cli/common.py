@@ -236,6 +236,14 @@ def read_files(
             log.info("%s%d %s, first in line %d%s", what, count, kind, counts.places[kind][0], where)
 
 
+def check_ids(where, ids) -> None:
+    """A bag is found by its sentence's id, so none may be repeated."""
+    if len(set(ids)) < len(ids):
+        name, _ = Counter(ids).most_common(1)[0]
+        advice = "give each its own in a comment '# sent_id = …'"
+        raise BoveError(f"{where}: two sentences have the id {name!r}; {advice}")
+
+
 @contextmanager
 def stanza_messages() -> Iterator[None]:
     """Send what Stanza reports to the handlers of BoVE's log instead of its own."""

@@ -3,7 +3,6 @@
 import argparse
 import csv
 import logging
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -14,7 +13,7 @@ from bove._version import __version__
 from bove.bags import BOVE, PROPERTIES_ONLY, WORD_VECTORS
 from bove.bags.shards import REPORT, Layout, ShardWriter, gather, gather_reports, read_shard
 from bove.bags.store import Bags, BagWriter
-from bove.cli.common import SWITCH, Progress, add_settings, flag
+from bove.cli.common import SWITCH, Progress, add_settings, check_ids, flag
 from bove.errors import BoveError
 from bove.evaluate.comparisons import by_length, compare_bags, summarise_bags
 from bove.factor.graphs import GraphCorpus
@@ -78,7 +77,7 @@ def _word_vectors(args) -> None:
             rows.append(tuple(map(lookup.row, kept)))
             found.append(len(known))
             tokens += len(sentence.forms)
-    _check_ids(", ".join(args.sentences), ids)
+    check_ids(", ".join(args.sentences), ids)
     bags = {bag: b for b, bag in enumerate(dict.fromkeys(rows))}
     lengths, index = [len(bag) for bag in bags], [bags[bag] for bag in rows]
     made_by = (vectors.dimensions, WORD_VECTORS, vectors.source_sha256)
@@ -91,20 +90,12 @@ def _word_vectors(args) -> None:
         _log_left_out(found, [len(row) for row in rows])
 
 
-def _check_ids(where, ids) -> None:
-    """A bag is found by its sentence's id, so none may be repeated."""
-    if len(set(ids)) < len(ids):
-        name, _ = Counter(ids).most_common(1)[0]
-        advice = "give each its own in a comment '# sent_id = …'"
-        raise BoveError(f"{where}: two sentences have the id {name!r}; {advice}")
-
-
 def _infer(args) -> None:
     settings = make(InferenceSettings, vars(args), flag)
     shard = read_shard(args.shard) if args.shard else None
     model, corpus = Model.load(args.model), load_graphs(args.graphs)
     model.check(corpus, args.graphs)
-    _check_ids(args.graphs, corpus.ids)
+    check_ids(args.graphs, corpus.ids)
     inference = Inference(model, settings, args.system == BOVE)
     if args.system == BOVE and inference.factors is not None:
         ranks = inference.factors.ranks

@@ -17,8 +17,11 @@ from bove.bags.store import Bags
 from bove.cli.common import add_weights, named_values
 from bove.errors import BoveError
 from bove.evaluate.alignment import (
+    ALIGNMENT,
+    COMPARISONS,
     EVIDENCE,
     NONE,
+    Comparison,
     check_weighting,
     score_pairs,
     score_probes,
@@ -52,11 +55,11 @@ def run_score(args) -> None:
     values, empty, lengths = {}, {}, np.zeros((len(pairs), 2), np.int64)
     for system, weight in _columns(opened, args.weight):
         name, bags = weighted(system, weight), opened[system]
-        read = bags.finite_bag, weigher(bags, weight, args.power)
+        read, how = (bags.finite_bag, weigher(bags, weight, args.power)), _comparison(bags)
         if pairs[0].task == ROLES:
-            found = score_probes(*sides[system].T, *read)
+            found = score_probes(*sides[system].T, *read, how)
         else:
-            found = score_pairs(*sides[system].T, read[0], pairs[0].task, read[1])
+            found = score_pairs(*sides[system].T, read[0], pairs[0].task, read[1], how)
         values[name], empty[name] = np.full(len(pairs), np.nan), np.zeros(len(pairs), bool)
         values[name][scored], empty[name][scored] = found.values, found.empty
         lengths[scored] = np.maximum(lengths[scored], np.diff(bags.offsets)[sides[system][:, :2]])
@@ -101,13 +104,30 @@ def _columns(opened: dict[str, Bags], weights: Iterable[str]) -> Iterator[tuple[
     """Each system and weight to score, all systems by one weight after another.
 
     Bags without evidence, such as those from elsewhere, have no column of it beside others that have one.
+    Bags whose tokens cannot have weights have one column.
     """
     some = any(bags.evidence is not None for bags in opened.values())
-    for weight, (system, bags) in product(dict.fromkeys(weights), opened.items()):
-        if weight == EVIDENCE and some and bags.evidence is None:
+    weights = list(dict.fromkeys(weights))
+    plain = NONE if NONE in weights else weights[0]
+    for weight, (system, bags) in product(weights, opened.items()):
+        if not _comparison(bags).weighted:
+            if weight == plain:
+                yield system, NONE
+        elif weight == EVIDENCE and some and bags.evidence is None:
             log.warning("%s: has no evidence, so %s gets no column of it", bags.path, system)
         else:
             yield system, weight
+
+
+def _comparison(bags: Bags) -> Comparison:
+    """How the file says that its bags are compared."""
+    name = bags.metadata.get("comparison")
+    if name is None:
+        return ALIGNMENT
+    if name not in COMPARISONS:
+        known = ", ".join(COMPARISONS)
+        raise BoveError(f"{bags.path}: its comparison is {name!r}; make the bags again with one of {known}")
+    return COMPARISONS[name]
 
 
 def weigher(bags: Bags, weight: str, power: float) -> Callable[[int, np.ndarray], np.ndarray | None]:

@@ -199,9 +199,10 @@ def used_sources(found: Sequence[Variant]) -> dict[str, dict]:
 
 def _check_names(config: dict, selects: bool) -> None:
     """See that names differ from those beside them in a table, and that the run's own model is scored."""
+    own = (*SYSTEMS, *config["baselines"])
     for kind, taken in (
-        ("compare", SYSTEMS),
-        ("bags", (*SYSTEMS, *config["compare"])),
+        ("compare", own),
+        ("bags", (*own, *config["compare"])),
         ("ablations", (config["run"],)),
     ):
         for name in config[kind]:

@@ -69,6 +69,57 @@ def unit_rows(bag: np.ndarray) -> np.ndarray:
     return bag / np.where(norms > 0, norms, 1)[:, None]
 
 
+def _harmonic_mean(a: float, b: float) -> float:
+    return 2 * a * b / (a + b) if a + b > 0 else 0.0
+
+
+def _less_distances(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """[n, m], the Euclidean distances with a minus."""
+    from scipy.spatial.distance import cdist
+
+    return -cdist(first, second)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How two bags are compared: each token with the nearest of the other bag, then the mean over tokens.
+
+    The default is the paper's.
+
+    Attributes:
+        rows: makes of a bag [n, r] what tokens are compared by.
+        near: [n, m] how near each row of one is to each of the other.
+        direction: makes a score of the mean over the tokens of a bag.
+        joined: makes the score of similarity of both directions.
+        weighted: whether the tokens may have weights.
+    """
+
+    rows: Callable[[np.ndarray], np.ndarray] = unit_rows
+    near: Callable[[np.ndarray, np.ndarray], np.ndarray] = lambda first, second: first @ second.T
+    direction: Callable[[float], float] = lambda mean: mean
+    joined: Callable[[float, float], float] = _harmonic_mean
+    weighted: bool = True
+
+
+ALIGNMENT = Comparison()
+# The other ways, by the `comparison` that a file of bags names; bove/bags/baselines.py has the formulas.
+COMPARISONS = {
+    "cosine": Comparison(joined=min, weighted=False),
+    "rwmd": Comparison(
+        rows=lambda bag: np.asarray(bag, np.float64),
+        near=_less_distances,
+        direction=lambda mean: 1 / (1 - mean),
+        joined=min,
+        weighted=False,
+    ),
+    "overlap": Comparison(
+        rows=lambda bag: np.asarray(bag, np.float64),
+        near=lambda first, second: (first == second.T).astype(np.float64),
+        weighted=False,
+    ),
+}
+
+
 def token_weights(
     weight: str, power: float, bag: np.ndarray, evidence: np.ndarray | None = None
 ) -> np.ndarray | None:
@@ -97,13 +148,17 @@ def check_weighting(weight: str, power: float, shown: str = "power") -> None:
         raise BoveError(f"{shown} {found}: must be a number above 0, such as 1 or 2")
 
 
-def side_of(bag: np.ndarray, weights: np.ndarray | None = None) -> Side:
+def side_of(
+    bag: np.ndarray,
+    weights: np.ndarray | None = None,
+    rows: Callable[[np.ndarray], np.ndarray] = unit_rows,
+) -> Side:
     """A bag [n, r] made ready, without its tokens of weight 0."""
     if weights is None:
-        return Side(unit_rows(bag))
+        return Side(rows(bag))
     some = weights > 0
     shares = weights[some] / weights.max(initial=0)
-    return Side(unit_rows(bag[some]), shares / shares.sum())
+    return Side(rows(bag[some]), shares / shares.sum())
 
 
 def bag_of(bag: Any, rank: int | None = None) -> np.ndarray:
@@ -176,6 +231,7 @@ def score_pairs(
     bag: Callable[[int], np.ndarray],
     task: str,
     weights: Callable[[int, np.ndarray], np.ndarray | None] = lambda b, vectors: None,
+    how: Comparison = ALIGNMENT,
 ) -> Alignments:
     """Score pairs of numbered bags, each read and normalised once and dropped after its last pair.
 
@@ -184,6 +240,7 @@ def score_pairs(
         bag: gives the [n, r] vectors of a bag number.
         task: "similarity" or "entailment".
         weights: gives the [n] weights of a bag's tokens from its number and its vectors.
+        how: what two bags are compared by.
     """
     left = Counter(first) + Counter(second)
     held: dict[int, Side] = {}
@@ -193,7 +250,7 @@ def score_pairs(
         nonlocal weightless
         if b not in held:
             vectors = bag(b)
-            held[b] = side_of(vectors, weights(b, vectors))
+            held[b] = side_of(vectors, weights(b, vectors), how.rows)
             weightless += len(vectors) - len(held[b].units)
         left[b] -= 1
         return held[b] if left[b] else held.pop(b)
@@ -202,9 +259,9 @@ def score_pairs(
     for p, (b, c) in enumerate(zip(first, second, strict=True)):
         sides = take(b), take(c)
         empty[p] = not all(len(side.units) for side in sides)
-        forward, backward = _directions(*sides)
+        forward, backward = _directions(*sides, how)
         if task == "similarity":
-            values[p] = _rounded(_harmonic_mean(forward, backward))
+            values[p] = _rounded(how.joined(forward, backward))
             opposed[p] = min(forward, backward) <= 0 and not empty[p]
         else:
             values[p] = _rounded(forward)
@@ -217,35 +274,33 @@ def score_probes(
     exchanged: Sequence[int],
     bag: Callable[[int], np.ndarray],
     weights: Callable[[int, np.ndarray], np.ndarray | None] = lambda b, vectors: None,
+    how: Comparison = ALIGNMENT,
 ) -> Alignments:
     """Margins SNLI(S1, S2) - SNLI(S1, S3) of probes of roles, 0 where both are equal but for rounding.
 
     Args:
         first, second, exchanged: [n] bag number of each sentence.
-        bag, weights: as in `score_pairs`.
+        bag, weights, how: as in `score_pairs`.
     """
     others = np.stack([second, exchanged], axis=1).ravel()
-    found = score_pairs(np.repeat(first, 2), others, bag, "entailment", weights)
+    found = score_pairs(np.repeat(first, 2), others, bag, "entailment", weights, how)
     values, empty = found.values.reshape(-1, 2), found.empty.reshape(-1, 2).any(axis=1)
     # scores equal but for rounding may differ in the last of their decimals
     margins = np.round(values[:, 0] - values[:, 1], DECIMALS - 1) + 0.0
     return Alignments(margins, empty, np.zeros(len(empty), bool), found.weightless)
 
 
-def _directions(first: Side, second: Side) -> tuple[float, float]:
+def _directions(first: Side, second: Side, how: Comparison = ALIGNMENT) -> tuple[float, float]:
     """SNLI(S1, S2) and SNLI(S2, S1), 0 where a side is empty."""
     if not (len(first.units) and len(second.units)):
         return 0.0, 0.0
-    cosines = first.units @ second.units.T
-    return _mean(cosines.max(axis=0), second.weights), _mean(cosines.max(axis=1), first.weights)
+    near = how.near(first.units, second.units)
+    forward, backward = _mean(near.max(axis=0), second.weights), _mean(near.max(axis=1), first.weights)
+    return how.direction(forward), how.direction(backward)
 
 
 def _mean(best: np.ndarray, weights: np.ndarray | None) -> float:
     return float(best.mean() if weights is None else (best * weights).sum())
-
-
-def _harmonic_mean(a: float, b: float) -> float:
-    return 2 * a * b / (a + b) if a + b > 0 else 0.0
 
 
 def _rounded(score: float) -> float:

@@ -145,6 +145,21 @@ def test_bags_of_other_systems_are_scored_where_there_are_some(checkout, own, tm
     assert scored["snli"].endswith(f"/bags/bove/snli.safetensors {web}")
 
 
+def test_baselines_are_bags_of_their_own_and_columns_beside_the_systems(checkout, own):
+    names = ["mean", "sif", "whitened", "rwmd", "overlap"]
+    plan = checkout.planned(*own(baselines=names, systems=["properties-only", "bove"]))
+    assert plan == WHOLE + Counter({"train_als": 1, "baseline": 3 * 5}) - Counter({"look_up_words": 3})
+    made = [command for command in plan.commands if command.startswith("bove baseline --system")]
+    reading = {name: [c for c in made if f"--system {name} " in c and "sts.conllu.gz" in c] for name in names}
+    assert all(len(commands) == 1 for commands in reading.values())
+    assert [name for name in names if "--treebank" in reading[name][0]] == ["sif"]
+    assert [name for name in names if "--vectors" not in reading[name][0]] == ["overlap"]
+    scored = next(c for c in plan.commands if c.startswith("bove score") and "pairs/sts.jsonl" in c)
+    assert re.findall(r" (?:[\w-]+)(?==results/demo/bags)", scored) == [
+        f" {n}" for n in ("properties-only", "bove", *names)
+    ]
+
+
 def test_what_only_a_comparison_reads_is_fetched_and_a_run_s_name_may_have_dots(checkout, own):
     plan = checkout.planned(
         *own(

@@ -113,3 +113,25 @@ rule look_up_words:
 
 
 ruleorder: look_up_words > infer
+
+
+if CONFIG["baselines"]:
+
+    rule baseline:
+        """Make bags of a baseline, such as averages of word vectors."""
+        input:
+            unpack(baseline_inputs),
+        output:
+            bags=f"{RUN}/{{variant}}bags/{{system}}/{{dataset}}.safetensors",
+        wildcard_constraints:
+            system=one_of(CONFIG["baselines"]),
+        resources:
+            mem_mb=needs(2000),
+            runtime=needs(30),
+        params:
+            inputs=input_flags,
+            treebank=lambda wildcards: TREEBANK if wildcards.system == "sif" else "",
+            options=lambda wildcards: flags(settings(wildcards, "scoring"), "punctuation"),
+        shell:
+            "bove baseline --system {wildcards.system} {params.inputs} {params.treebank} {params.options}"
+            " --output {output.bags:q} --log {log:q}"

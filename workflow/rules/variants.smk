@@ -1,4 +1,8 @@
 # What the stages of each variant read and make, and the command-line flags that say so.
+# The systems whose bags the run makes.
+OWN_SYSTEMS = CONFIG["systems"] + CONFIG["baselines"]
+
+
 def made(stage, file):
     """A function from a rule's wildcards to a file that an earlier stage made for its variant."""
     return lambda wildcards: f"{RUN}/{HOMES.folder(stage, wildcards.variant)}{file.format(**wildcards)}"
@@ -56,6 +60,17 @@ def infer_inputs(wildcards):
     }
 
 
+def baseline_inputs(wildcards):
+    """The trees of a data set, and what a baseline knows of words."""
+    files = {"sentences": f"{RUN}/parses/{wildcards.dataset}.conllu.gz"}
+    if wildcards.system != "overlap":
+        files["vectors"] = made("vectors", "vectors.safetensors")(wildcards)
+        files["vocabulary"] = made("vocabulary", "vocabulary.json")(wildcards)
+    if wildcards.system == "sif":
+        files["treebank"] = located(CONFIG["treebank"]["train"])
+    return files
+
+
 def punctuation_inputs(wildcards):
     """The sentences, where the variant leaves their punctuation out."""
     if settings(wildcards, "scoring")["punctuation"]:
@@ -79,7 +94,7 @@ def bags_of(wildcards):
     dataset = wildcards.dataset
     if wildcards.variant:
         return {"bove": bags_file("bove", wildcards.variant, dataset)}
-    own = {system: bags_file(system, "", dataset) for system in CONFIG["systems"]}
+    own = {system: bags_file(system, "", dataset) for system in OWN_SYSTEMS}
     compared = {other.name: bags_file("bove", other.folder, dataset) for other in of_kind("compare")}
     given = {system: located(files[dataset]) for system, files in CONFIG["bags"].items() if dataset in files}
     return own | compared | given
@@ -187,7 +202,8 @@ def read_files(variant):
 
 def needs_vectors(variant):
     """Whether any file of a variant depends on word vectors."""
-    return variant.config["model"]["pretrained"] or (not variant.kind and "word-vectors" in CONFIG["systems"])
+    looked_up = set(OWN_SYSTEMS) - {"properties-only", "bove", "overlap"}
+    return variant.config["model"]["pretrained"] or (not variant.kind and bool(looked_up))
 
 
 def recorded(stage, file, wanted):
@@ -215,7 +231,7 @@ def variant_files(variant):
     )
     datasets = development(CONFIG) if variant.kind == "select" else CONFIG["datasets"]
     for dataset in datasets:
-        for system in ["bove"] if variant.kind else CONFIG["systems"]:
+        for system in ["bove"] if variant.kind else OWN_SYSTEMS:
             names = {"variant": variant.folder, "dataset": dataset, "system": system}
             yield from system_files(Wildcards(fromdict=names))
     if variant.kind != "compare":
@@ -225,9 +241,9 @@ def variant_files(variant):
 def system_files(wildcards):
     """What the bags of a system and of a data set are made from, and they themselves."""
     yield made("vocabulary", "vocabulary.json")(wildcards)
-    if wildcards.system == "word-vectors":
+    if wildcards.system in ("word-vectors", "mean", "sif", "whitened", "rwmd"):
         yield made("vectors", "vectors.safetensors")(wildcards)
-    else:
+    elif wildcards.system != "overlap":
         yield from training_inputs(wildcards).values()
         yield from infer_inputs(wildcards).values()
     bags = bags_file(wildcards.system, wildcards.variant, wildcards.dataset)
