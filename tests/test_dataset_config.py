@@ -140,6 +140,13 @@ def test_the_data_sets_that_come_along_go_with_each_configuration(path, base):
             assert value.partition("/")[2] in members(source), key
 
 
+def test_all_of_sts_has_the_years_of_the_open_configuration_as_they_are_there():
+    every, some = (load([ROOT / "config" / name]) for name in ("datasets/all-sts.yaml", "open.yaml"))
+    for year in ("2014", "2015"):
+        assert every["sources"][f"sts-{year}"] == some["sources"][f"sts-{year}"]
+        assert every["datasets"][f"STS-{year}"]["subsets"] == some["datasets"][f"STS-{year}"]["subsets"]
+
+
 def test_the_manual_names_every_data_set_that_comes_along():
     manual = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
     assert len(SHIPPED) == 6

@@ -27,13 +27,20 @@ MULTINLI = (
     '{"annotator_labels": [], "genre": "travel", "gold_label": "-", "pairID": "8c", "promptID": "8", '
     '"sentence1": "n/a", "sentence2": "It rains."}\n'
 )
+PAWS = (
+    "id\tsentence1\tsentence2\tlabel\n1\tA cat chased a dog .\tA dog chased a cat .\t0\n"
+    "2\t`` Rome '' is old .\tRome is `` old '' .\t1\n"
+)
 STS_INPUT, STS_GOLD = "A cat sleeps\tThe cat sleeps\tsource\nA dog\tA cat\tother\n", "4.6\n\n"
 GOLDS = {
     "similarity": {5.0, 4.6, 4.5, 3.6, 3.1, 0.4, None},
-    "entailment": {"entailment", "neutral", "contradiction", "-"},
+    "entailment": {"entailment", "neutral", "contradiction", "other", "-"},
 }
-# For each file of data sets, whose source has its name: the files there, and how many pairs each data set has
-# then, and how many of them scored.
+FILES = [
+    f"config/datasets/{name}.yaml"
+    for name in ("sick", "sts-benchmark", "multinli", "paws-wiki", "paws-qqp", "all-sts")
+]
+# For each source: the files there, and how many pairs each data set has then, and how many of them scored.
 SHIPPED = {
     "sick": ({"SICK.txt": SICK}, {"SICK-R": (3, 3), "SICK-E": (3, 3)}),
     "sts-benchmark": (
@@ -44,6 +51,11 @@ SHIPPED = {
         {f"multinli_1.0_dev_{part}.jsonl": MULTINLI for part in ("matched", "mismatched")},
         {"MultiNLI": (4, 2)},
     ),
+    "paws-wiki": (
+        {"dev.tsv": PAWS, "test.tsv": PAWS},
+        {"PAWS-Wiki": (4, 4)},
+    ),
+    "paws-qqp": ({"dev_and_test.tsv": PAWS}, {"PAWS-QQP": (2, 2)}),
     **{
         f"sts-{year}": (
             {
@@ -56,6 +68,8 @@ SHIPPED = {
         for year, start, names in (
             (2012, "STS", "MSRpar MSRvid SMTeuroparl surprise.OnWN surprise.SMTnews"),
             (2013, "STS", "FNWN headlines OnWN"),
+            (2014, "STS", "deft-forum deft-news headlines images OnWN tweet-news"),
+            (2015, "STS", "answers-forums answers-students belief headlines images"),
             (2016, "STS2016", "answer-answer headlines plagiarism postediting question-question"),
         )
     },
@@ -87,8 +101,7 @@ def test_the_data_sets_that_come_along_are_planned_and_their_files_are_read(chec
         own["sources"][source] = {"file": str(folder)}
         expected |= counts
     path = write_file(tmp_path / "own.yaml", yaml.safe_dump(own))
-    files = [f"config/datasets/{name}.yaml" for name in SHIPPED]
-    plan = datasets(checkout.planned("--configfile", "config/config.yaml", *files, path))
+    plan = datasets(checkout.planned("--configfile", "config/config.yaml", *FILES, path))
     assert set(plan) == {"sts", "snli", *expected}
     for name, (count, scored) in expected.items():
         pairs = made(plan[name], checkout.folder, monkeypatch, tmp_path / f"{name}.jsonl")
@@ -97,12 +110,16 @@ def test_the_data_sets_that_come_along_are_planned_and_their_files_are_read(chec
         assert golds <= GOLDS[pairs[0].task], name
 
 
-def test_without_copies_they_are_fetched(checkout):
-    files = [f"config/datasets/{name}.yaml" for name in SHIPPED]
+def test_without_copies_they_are_fetched_but_for_what_nobody_may_distribute(checkout):
+    files = [file for file in FILES if "paws-qqp" not in file]
     plan = checkout.planned("--configfile", "config/config.yaml", *files)
-    assert plan["pairs"] == 2 + 7
+    assert plan["pairs"] == 2 + 10
     fetched = {rule for rule in plan if rule.startswith("fetch_")}
-    assert fetched == {f"fetch_{name.replace('-', '_')}" for name in SHIPPED}
+    assert fetched == {f"fetch_{name.replace('-', '_')}" for name in SHIPPED if name != "paws-qqp"}
+    done = checkout.snakemake(
+        "--dry-run", "--configfile", "config/config.yaml", "config/datasets/paws-qqp.yaml"
+    )
+    assert done.returncode == 2 and "data/paws-qqp" in done.stderr
 
 
 def test_odd_columns_labels_and_values_reach_the_command_as_they_are_written(
