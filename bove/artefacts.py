@@ -13,7 +13,7 @@ import math
 import mmap
 import os
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -123,15 +123,13 @@ def save(
             writer.put(name, array)
 
 
-def load(
-    path: str | Path, format: str, required: Iterable[str] = ()
-) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+def load(path: str | Path, format: str) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """Read a file whole that `save` wrote: its arrays (writable copies) and its metadata.
 
     Raises:
         BoveError: as of `open_mapped`, or the file has changed since it was written.
     """
-    arrays, metadata = open_mapped(path, format, required)
+    arrays, metadata = open_mapped(path, format)
     if metadata.pop(_HASH, "") != _hash(arrays, metadata):
         raise BoveError(f"{path}: changed since it was written (its hash differs); make it again")
     return {name: array.copy() for name, array in arrays.items()}, metadata
@@ -149,17 +147,16 @@ def _hash(arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> str:
 
 
 def open_mapped(
-    path: str | Path, format: str, required: Iterable[str] = (), foreign: bool = False
+    path: str | Path, format: str, foreign: bool = False
 ) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """Map a file: read-only arrays whose pages are read when touched, and its metadata.
 
     Args:
         format: the format that it must have.
-        required: names of arrays that it must hold.
         foreign: whether a file without a format of this package will do too.
 
     Raises:
-        BoveError: the file is missing, damaged, of another format or version, or lacks an array.
+        BoveError: the file is missing, damaged, or of another format or version.
     """
     metadata = read_metadata(path)
     found, version = metadata.get("format", ""), metadata.get("version")
@@ -181,9 +178,6 @@ def open_mapped(
                 raise BoveError(f"{path}: its array {name!r} is {entry['dtype']}; make the file again")
             start, end = (8 + length + offset for offset in entry["data_offsets"])
             arrays[name] = raw[start:end].view(_DTYPES[entry["dtype"]]).reshape(entry["shape"])
-    for name in required:
-        if name not in arrays:
-            raise BoveError(f"{path}: a {format} file without its array {name!r}; make it again")
     return arrays, metadata
 
 

@@ -72,8 +72,6 @@ def test_wrong_files_are_refused_in_one_sentence(tmp_path):
     ):
         with pytest.raises(BoveError, match=message):
             load(tmp_path / name, format)
-    with pytest.raises(BoveError, match="without its array 'more'"):
-        load(tmp_path / "a", "bove-test", ("wide", "more"))
 
 
 def test_what_has_changed_is_known_by_its_hash(tmp_path):

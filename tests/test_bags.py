@@ -192,14 +192,18 @@ GOOD = {"vectors": np.zeros((3, 2), np.float32), "offsets": np.array([0, 1, 3]),
         ({"vectors": np.zeros(6, np.float32)}, {}, "'vectors' is float32 with 1 axes"),
         ({"vectors": np.zeros((3, 2), np.int64)}, {}, "'vectors' is int64"),
         ({"offsets": np.array([0.0, 1, 3])}, {}, "'offsets' is float64"),
-        ({"offsets": np.array([0, 1, 4])}, {}, "the offsets end with 4, but there are 3 vectors"),
-        ({"offsets": np.array([0, 4, 3])}, {}, "the offsets fall from 4 to 3 at bag 1"),
-        ({"offsets": np.array([1, 2, 3])}, {}, "the offsets start with 1"),
-        ({"offsets": np.array([], np.int64)}, {}, "the offsets are empty"),
-        ({"index": np.array([0, 2])}, {}, "index names bag 2 for sentence 1, but there are 2 bags"),
-        ({"index": np.array([0, -1])}, {}, "index names bag -1 for sentence 1"),
+        *(
+            (
+                {"offsets": np.array(offsets, np.int64)},
+                {},
+                "offsets do not rise from 0 to 3, the number of vectors",
+            )
+            for offsets in ([0, 1, 4], [0, 4, 3], [1, 2, 3], [])
+        ),
+        ({"index": np.array([0, 2])}, {}, "the index names bag 2 of 2, numbered from 0"),
+        ({"index": np.array([0, -1])}, {}, "the index names bag -1 of 2"),
         ({"ids": blob(["a"])}, {}, "has 1 sentence ids for 2 sentences"),
-        ({"ids": blob(["a", "a"])}, {}, "a sentence id is repeated"),
+        ({"ids": blob(["a", "a"])}, {}, "has 1 sentence ids for 2 sentences; give each its own"),
         ({"ids": np.array([255, 10, 65], np.uint8)}, {}, "not UTF-8"),
     ],
 )

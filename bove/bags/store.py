@@ -56,43 +56,25 @@ def _checked_arrays(path: str | Path, arrays: dict[str, np.ndarray]) -> dict[str
 
 def _check_layout(path, offsets, index, n_vectors) -> None:
     """Raise BoveError where offsets do not cut the vectors into bags, or the index names none of these."""
-    if not len(offsets) or offsets[0] != 0:
-        found = f"start with {offsets[0]}" if len(offsets) else "are empty"
-        raise BoveError(f"{path}: the offsets {found}; the first is 0, the last the number of vectors")
-    if len(falls := np.flatnonzero(np.diff(offsets) < 0)):
-        b = int(falls[0])
+    ends = [*offsets[:1], *offsets[-1:]]
+    if ends != [0, n_vectors] or (np.diff(offsets) < 0).any():
         raise BoveError(
-            f"{path}: the offsets fall from {offsets[b]} to {offsets[b + 1]} at bag {b}; they must not, "
-            f"since bag b lies between offsets b and b + 1"
-        )
-    if offsets[-1] != n_vectors:
-        raise BoveError(
-            f"{path}: the offsets end with {offsets[-1]}, but there are {n_vectors} vectors; give as many"
+            f"{path}: the offsets do not rise from 0 to {n_vectors}, the number of vectors; bag b lies "
+            f"between offsets b and b + 1"
         )
     if len(wrong := np.flatnonzero((index < 0) | (index >= len(offsets) - 1))):
         s = int(wrong[0])
-        raise BoveError(
-            f"{path}: the index names bag {index[s]} for sentence {s}, but there are {len(offsets) - 1} "
-            f"bags, counted from 0"
-        )
+        raise BoveError(f"{path}: the index names bag {index[s]} of {len(offsets) - 1}, numbered from 0")
 
 
 def _unpack_ids(path: Path, blob: np.ndarray, count: int) -> tuple[str, ...]:
     """The `count` sentence ids; BoveError where there are others."""
     try:
-        text = blob.tobytes().decode("utf-8")
+        ids = artefacts.unpack_lines(blob)
     except UnicodeDecodeError as e:
-        raise BoveError(
-            f"{path}: the sentence ids are not UTF-8; write them as one, joined by line breaks"
-        ) from e
-    ids = tuple(text.split("\n")) if count or text else ()
-    if len(ids) != count:
-        raise BoveError(
-            f"{path}: has {len(ids)} sentence ids for {count} sentences; without an index "
-            f"every sentence has a bag of its own"
-        )
-    if len(set(ids)) != count:
-        raise BoveError(f"{path}: a sentence id is repeated; give each sentence its own")
+        raise BoveError(f"{path}: the ids are not UTF-8; write them so, with line breaks between") from e
+    if not len(ids) == len(set(ids)) == count:
+        raise BoveError(f"{path}: has {len(set(ids))} sentence ids for {count} sentences; give each its own")
     return ids
 
 

@@ -388,8 +388,6 @@ def _read(paths: list[str]) -> list[Pair]:
     found: dict[str, list[Pair]] = {}
     for path in paths:
         pairs = read_pairs(path)
-        if not pairs:
-            raise BoveError(f"{path}: holds no pairs; make the file again with `bove pairs`")
         for name in dict.fromkeys(pair.dataset for pair in pairs):
             if name in found:
                 raise BoveError(f"{path}: data set '{name}' is in another file too; give each once")

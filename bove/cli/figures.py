@@ -178,8 +178,6 @@ SCORES = {
 def run_figures_tokens(args: argparse.Namespace) -> None:
     """The token vectors of chosen pairs of a data set, in two dimensions: one figure."""
     pairs = read_pairs(args.pairs)
-    if not pairs:
-        raise BoveError(f"{args.pairs}: holds no pairs; make the file again with `bove pairs`")
     chosen = _chosen(args, pairs)
     wanted = {f"{pair.id}.{side}" for pair in chosen for side in (1, 2)}
     sentences = {s.id: s.forms for s in read_sentences(args.sentences) if s.id in wanted}

@@ -138,8 +138,6 @@ def weigher(bags: Bags, weight: str, power: float) -> Callable[[int, np.ndarray]
 
 
 def _check_pairs(path: str | Path, pairs: list[Pair]) -> None:
-    if not pairs:
-        raise BoveError(f"{path}: holds no pairs; make the file again with `bove pairs`")
     kind = (pairs[0].dataset, pairs[0].label, pairs[0].task)
     for number, pair in enumerate(pairs, 1):
         if (pair.dataset, pair.label, pair.task) != kind:
@@ -147,8 +145,6 @@ def _check_pairs(path: str | Path, pairs: list[Pair]) -> None:
                 f"{path}, line {number}: data set '{pair.dataset}' ({pair.label}, {pair.task}), but the "
                 f"first line has '{kind[0]}' ({kind[1]}, {kind[2]}); keep one data set in a file"
             )
-        if pair.scored and pair.gold is None:
-            raise BoveError(f"{path}, line {number}: scored, but without gold; make the file again")
 
 
 def _sides(bags: Bags, pairs: list[Pair]) -> np.ndarray:

@@ -173,7 +173,7 @@ class Model:
     @classmethod
     def load(cls, path: str | Path) -> "Model":
         """Read a model. Raises BoveError where the file is missing, damaged or not a model."""
-        arrays, metadata = artefacts.load(path, FORMAT, ("P", "frozen"))
+        arrays, metadata = artefacts.load(path, FORMAT)
         names = (arrays["names"], arrays["name_offsets"]) if "names" in arrays else None
         low_rank = "U" in arrays
         model = cls(

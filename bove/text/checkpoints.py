@@ -47,7 +47,7 @@ def unpack_checkpoint(source: str | Path, output: str | Path) -> None:
     """
     import torch
 
-    arrays, _ = artefacts.load(source, FORMAT, ["content"])
+    arrays, _ = artefacts.load(source, FORMAT)
     content = _restored(json.loads(arrays.pop("content").tobytes()), arrays)
     with atomic_path(output) as made, open(made, "wb") as stream:
         torch.save(content, stream)

@@ -196,7 +196,7 @@ def load_graphs(path: str | Path, part: tuple[int, int] = (0, 1)) -> GraphCorpus
         BoveError: the file is missing, damaged, or holds something else.
     """
     read = artefacts.load if part == (0, 1) else artefacts.open_mapped
-    found, metadata = read(path, FORMAT, (*_ARRAYS, "ids"))
+    found, metadata = read(path, FORMAT)
     corpus = GraphCorpus(
         **{name: found[name] for name in _ARRAYS},
         n_properties=int(metadata["n_properties"]),

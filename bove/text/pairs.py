@@ -204,7 +204,7 @@ def read_pairs(path: str | Path) -> list[Pair]:
     """Pairs of a file that `write_pairs` wrote.
 
     Raises:
-        BoveError: a line that is not a pair, or a repeated pair id.
+        BoveError: a line that is not a pair, a repeated pair id, or no pair.
     """
     pairs: dict[str, Pair] = {}
     for number, line in read_lines(path):
@@ -224,6 +224,8 @@ def read_pairs(path: str | Path) -> list[Pair]:
         if pair.id in pairs:
             raise BoveError(f"{path}, line {number}: pair id {pair.id!r} is repeated; give each its own")
         pairs[pair.id] = pair
+    if not pairs:
+        raise BoveError(f"{path}: holds no pairs; make the file again with `bove pairs`")
     return list(pairs.values())
 
 

@@ -135,13 +135,7 @@ class Conventions:
     def from_json(cls, content: dict) -> "Conventions":
         """The inverse of `as_json`; KeyError, TypeError or ValueError for anything else."""
         sets = {name: frozenset(content[name]) for name in ("prefixes", "whole")}
-        found = cls(**(content | sets | {"quotes": tuple(content["quotes"])}))
-        texts = [*found.prefixes, *found.whole, *found.quotes, *found.signs, *found.signs.values()]
-        switches = (found.hyphens, found.slashes, found.escape)
-        typed = all(isinstance(text, str) for text in texts) and all(type(x) is bool for x in switches)
-        if not typed or len(found.quotes) != 2:
-            raise ValueError("a value of another type")
-        return found
+        return cls(**(content | sets | {"quotes": tuple(content["quotes"])}))
 
 
 _LETTER = r"[^\W\d_]"

@@ -58,14 +58,13 @@ class WordVectors:
         Raises:
             BoveError: the file is missing, damaged or holds something else.
         """
-        arrays, metadata = artefacts.open_mapped(path, FORMAT, _ARRAYS)
-        kinds = {name: (arrays[name].dtype.str, arrays[name].ndim) for name in _ARRAYS}
-        size, ends = len(arrays["keys"]), arrays["word_offsets"]
-        if (
-            kinds != _ARRAYS
-            or not len(arrays["vectors"]) == len(arrays["rows"]) == len(ends) - 1 == size
-            or (ends[0], ends[-1]) != (0, len(arrays["words"]))
-        ):
+        arrays, metadata = artefacts.open_mapped(path, FORMAT)
+        sound = {name: (array.dtype.str, array.ndim) for name, array in arrays.items()} == _ARRAYS
+        if sound:
+            sizes = {len(arrays[name]) for name in ("keys", "vectors", "rows")}
+            ends = arrays["word_offsets"]
+            sound = sizes == {len(ends) - 1} and (ends[0], ends[-1]) == (0, len(arrays["words"]))
+        if not sound:
             raise BoveError(f"{path}: vectors whose parts do not fit together; make the file again")
         return cls(arrays, metadata.get("source_sha256", ""), path)
 

@@ -1,6 +1,5 @@
 """`bove score` writes one row per pair, and says in one line what is wrong with its input."""
 
-import dataclasses
 import hashlib
 
 import numpy as np
@@ -198,7 +197,6 @@ def test_a_bad_name_or_file_of_bags_is_refused(tmp_path, capsys, bags, message):
     [
         ([], "holds no pairs"),
         ([*SIMILARITY, *ENTAILMENT], r"line 5: data set 'snli' (SNLI, entailment)"),
-        ([dataclasses.replace(SIMILARITY[1], scored=True)], "line 1: scored, but without gold"),
     ],
 )
 def test_pairs_that_do_not_belong_together_are_refused(tmp_path, capsys, pairs, message):

@@ -415,7 +415,7 @@ def test_json_lines(path, rows, escaped):
     assert triples(pairs) == [(a, b, MEANINGS["labels"][g]) for a, b, g, _ in rows]
 
 
-@given(st.lists(st.tuples(texts, texts, texts, scores), max_size=4, unique_by=lambda row: row[0]))
+@given(st.lists(st.tuples(texts, texts, texts, scores), min_size=1, max_size=4, unique_by=lambda row: row[0]))
 def test_pairs_of_a_run(path, rows):
     pairs = [Pair(i, "d", "D", "similarity", "s", a, b, gold, gold is not None) for i, a, b, gold in rows]
     with open(path, "w", encoding="utf-8", newline="\n") as stream:
