@@ -24,7 +24,7 @@ NEEDS[SIF] += ("treebank",)
 
 def register_baseline(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--system", required=True, choices=BASELINES, help="which baseline")
+    add("--system", choices=BASELINES, default=MEAN, help=f"which baseline (default {MEAN})")
     add("--sentences", required=True, metavar="FILE", help="the sentences, CoNLL-U")
     add("--vectors", metavar="FILE", help="vectors of words; overlap needs none")
     add("--vocabulary", metavar="FILE", help="how words are looked up; whitened: its words' vectors are P")
