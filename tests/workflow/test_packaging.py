@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from no_network import namespace
 from packaging.requirements import Requirement
 from packaging.version import Version
 
@@ -163,6 +164,30 @@ assert bag.shape == (2, 2)
 heavy = {"snakemake", "stanza", "torch", "gensim", "networkx", "matplotlib"} & set(sys.modules)
 assert not heavy, heavy
 """
+
+
+ALONE = """
+import sys
+sys.modules |= dict.fromkeys(("snakemake", "pooch", "gensim", "matplotlib"))  # not to be had
+from bove.cli.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_packed_run_gives_the_same_bytes_by_the_wheel_alone_and_without_a_network(
+    installed, demo, tmp_path
+):
+    place = tmp_path / "an empty place"
+    place.mkdir()
+    (place / "alone.py").write_text(ALONE, encoding="utf-8")
+    (place / "my sentences.txt").write_text("the dog chased the man\na cat slept\n", encoding="utf-8")
+    embed = ["embed", str(place / "my sentences.txt"), "--run"]
+    assert main(["pack", str(demo.results), "-o", str(place / "a model.zip")]) == 0
+    assert main([*embed, str(demo.results), "-o", str(place / "here.npz")]) == 0
+    alone = [*embed, str(place / "a model.zip"), "-o", str(place / "there.npz")]
+    command = (*namespace(), sys.executable, "-P", str(place / "alone.py"), *alone)
+    _run(*command, PYTHONPATH=str(installed[0]))
+    assert (place / "there.npz").read_bytes() == (place / "here.npz").read_bytes()
 
 
 def test_the_installed_package_works_outside_of_the_checkout(installed, tmp_path):
