@@ -14,7 +14,8 @@ from bove.cli.main import main
 
 # What bash would look for on the path is written down, each command in one piece, for some run at once.
 WORD, END = "\x1f", "\x1e"
-RECORD = f"""command_not_found_handle() {{ local IFS=$'{WORD}'; printf '%s' "$*{END}" >> .commands; }}
+RECORD = f"""HERE=$PWD
+command_not_found_handle() {{ local IFS=$'{WORD}'; printf '%s' "$*{END}" >> "$HERE/.commands"; }}
 PATH=/nowhere
 """
 
@@ -26,6 +27,7 @@ def expanded(script: str, folder: Path) -> list[list[str]]:
     """
     (folder / ".venv" / "bin").mkdir(parents=True, exist_ok=True)
     (folder / ".venv" / "bin" / "activate").touch()
+    (folder / "bove").mkdir(exist_ok=True)  # a clone
     (folder / ".commands").unlink(missing_ok=True)
     done = subprocess.run(
         ["bash", "-eu", "-c", RECORD + script], cwd=folder, capture_output=True, text=True, check=False
@@ -107,7 +109,11 @@ def _mpiexec(words: list[str], folder: Path) -> None:
     parse(words[2:], folder)
 
 
+def _git(words: list[str], folder: Path) -> None:
+    assert words == ["clone", "ADDRESS", "bove"]
+
+
 PARSERS = {
     "bove": _bove, "snakemake": _snakemake, "make": _make, "pip": _pip, "conda": _conda, "python": _python,
-    "mpiexec": _mpiexec,
+    "mpiexec": _mpiexec, "git": _git,
 }  # fmt: skip

@@ -50,6 +50,7 @@ PARSED = {
     "pip": "installs; the packaging tests do that",
     "conda": "installs, from a network",
     "mpiexec": "starts such scripts, where MPI is installed",
+    "git": "fetches the project",
     "python": "scripts that measure for many minutes",
 }
 # Languages that are shown and not run.
