@@ -17,7 +17,7 @@ CORES ?= 2
 READER ?= conll
 SECONDS ?= 120
 # Where PyTorch comes from: the index of its CPU builds. `make demo TORCH_INDEX=` takes the default index, whose build for
-# Linux has CUDA (several GB); the index of another build can be named likewise.
+# Linux has CUDA (3 GB); the index of another build can be named likewise.
 TORCH_INDEX ?= $(if $(filter Linux,$(shell uname -s)),https://download.pytorch.org/whl/cpu)
 
 # What the demo needs is there, and everything else too.
@@ -32,7 +32,7 @@ EXTRAS := $(addprefix --extra ,vectors networkx parse search plots workflow mpi 
 # PyTorch from TORCH_INDEX, for an interpreter, in the version that a file names; false where that is not possible.
 torch = { [ -n "$(TORCH_INDEX)" ] && { $(1) -m pip install --quiet --no-deps --retries 1 --timeout 20 \
   --index-url "$(TORCH_INDEX)" "$$(grep '^torch==' $(2))" 2> /dev/null || \
-  { echo "$(TORCH_INDEX) cannot be reached: PyTorch comes from the default index (on Linux with CUDA, several GB)."; false; }; }; }
+  { echo "$(TORCH_INDEX) cannot be reached: PyTorch comes from the default index (on Linux with CUDA, 3 GB)."; false; }; }; }
 
 .PHONY: demo report test test-all test-rest test-lowest test-highest lint docs bench fuzz
 
@@ -95,7 +95,7 @@ $(STAMP): requirements.lock pyproject.toml
 	  echo "Python 3.11 or newer is needed, and $(PYTHON) is not; name another with: make PYTHON=python3.12" >&2; \
 	  exit 1; }
 	@"$(PYTHON)" -m venv "$(VENV)"
-	@echo "Installing what the demo needs into $(VENV), once: about 240 MB to download, and PyTorch ($(if $(TORCH_INDEX),CPU build: 190 MB,default build: on Linux with CUDA, several GB))."
+	@echo "Installing what the demo needs into $(VENV), once: about 240 MB to download, and PyTorch ($(if $(TORCH_INDEX),CPU build: 190 MB,default build: on Linux with CUDA, 3 GB))."
 	@$(call torch,"$(VENV)/bin/python",requirements.lock) || true
 	@$(IN) pip install --quiet -c requirements.lock setuptools
 	@$(IN) pip install --quiet -c requirements.lock --no-build-isolation -e ".[$(DEMO)]"

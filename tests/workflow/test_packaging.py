@@ -183,7 +183,8 @@ def test_a_packed_run_gives_the_same_bytes_by_the_wheel_alone_and_without_a_netw
     (place / "my sentences.txt").write_text("the dog chased the man\na cat slept\n", encoding="utf-8")
     embed = ["embed", str(place / "my sentences.txt"), "--run"]
     assert main(["pack", str(demo.results), "-o", str(place / "a model.zip")]) == 0
-    assert main([*embed, str(demo.results), "-o", str(place / "here.npz")]) == 0
+    here = [*embed, str(demo.results), "-o", str(place / "here.npz")]
+    _run(sys.executable, "-P", "-m", "bove", *here, PYTHONPATH=str(ROOT))
     alone = [*embed, str(place / "a model.zip"), "-o", str(place / "there.npz")]
     command = (*namespace(), sys.executable, "-P", str(place / "alone.py"), *alone)
     _run(*command, PYTHONPATH=str(installed[0]))
