@@ -24,6 +24,10 @@ FORMAT = "bove-bags"
 _NOT_FINITE = (
     "a value that is not finite, or beyond single precision; make the vectors again with finite numbers"
 )
+_INTEGERS = "i1 i2 i4 i8 u1 u2 u4 u8"
+# types and number of axes of each array
+_KINDS = {"vectors": ("f2 f4 f8", 2), "offsets": (_INTEGERS, 1), "index": (_INTEGERS, 1), "ids": ("u1", 1)}
+_KINDS |= {"evidence": ("f2 f4 f8", 1)}
 _BLOCK = 1 << 16  # rows that are looked at together
 
 
@@ -33,21 +37,16 @@ def _checked_arrays(path: str | Path, arrays: dict[str, np.ndarray]) -> dict[str
         raise BoveError(
             f"{path}: has no '{min(missing)}', so holds no bags; a file of bags has vectors, offsets and ids"
         )
-    vectors = arrays["vectors"]
-    if vectors.dtype.kind != "f" or vectors.ndim != 2:
-        raise BoveError(f"{path}: 'vectors' is {vectors.dtype} with {vectors.ndim} axes; give floats in two")
-    for name in ("offsets", "index", "ids"):
-        array, kinds = arrays.get(name, np.zeros(0, np.uint8)), "u" if name == "ids" else "iu"
-        if array.ndim != 1 or array.dtype.kind not in kinds or (name == "ids" and array.itemsize != 1):
+    for name, (codes, axes) in _KINDS.items():
+        array = arrays.get(name)
+        if array is not None and (array.dtype.str[1:] not in codes.split() or array.ndim != axes):
+            kind = "floats" if "f8" in codes else "whole numbers"
             raise BoveError(
-                f"{path}: '{name}' is {array.dtype} with {array.ndim} axes; give whole numbers in one"
+                f"{path}: '{name}' is {array.dtype} with {array.ndim} axes; give {kind} with {axes}"
             )
-    evidence = arrays.get("evidence")
-    if evidence is not None and (evidence.dtype.kind != "f" or evidence.shape != (len(vectors),)):
-        raise BoveError(
-            f"{path}: 'evidence' is {evidence.dtype} of shape {evidence.shape}; give one float for each of "
-            f"the {len(vectors)} vectors"
-        )
+    vectors, evidence = arrays["vectors"], arrays.get("evidence")
+    if evidence is not None and len(evidence) != len(vectors):
+        raise BoveError(f"{path}: 'evidence' has {len(evidence)} numbers of {len(vectors)} vectors")
     found = {"index": np.arange(max(len(arrays["offsets"]) - 1, 0)), **arrays}
     found |= {name: found[name].astype(np.int64) for name in ("offsets", "index")}
     _check_layout(path, found["offsets"], found["index"], len(vectors))

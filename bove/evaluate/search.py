@@ -408,10 +408,5 @@ def _check(folder: Path, manifest: dict[str, Any], bags: Bags) -> None:
     """BoveError where the index is of other bags; these are hashed only if size or time have changed."""
     if all(manifest.get(name) == value for name, value in _stamp(bags.path).items()):
         return
-    if manifest["model_hash"] != bags.model_hash:
-        raise BoveError(
-            f"{folder}: made of bags of model {manifest['model_hash'][:12]}, but {bags.path} is of "
-            f"{bags.model_hash[:12]}; build the index again"
-        )
     if manifest["bags_sha256"] != sha256(bags.path):
         raise BoveError(f"{folder}: made of other bags than {bags.path}; build the index again")

@@ -89,7 +89,6 @@ def rewritten(archive, path, **changes):
         ({"model": None}, "has no member model/model.safetensors"),
         ({"card": None}, "has no member card.json"),
         ({"card": b'{"format": "other"}'}, "no packed run that this version reads"),
-        ({"card": b'{"format": "bove-packed", "version": "1", "files": {}}'}, "names no config.yaml"),
     ],
 )
 def test_what_is_no_whole_packed_run_is_refused(archive, tmp_path, change, said):
