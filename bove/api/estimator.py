@@ -289,8 +289,8 @@ class BoVE(TransformerMixin, BaseEstimator):
         Σ ||W − P Eᵀ||² + alpha Σ ||X_k − E R_k Eᵀ||²
             + lambda_P ||P||² + lambda_R ||R||² + lambda_E Σ ||E||²
 
-    and infers E for others with P and R fixed. The penalties' defaults are those of a treebank of some
-    100,000 tokens; small graphs need small ones, such as 1.
+    and infers E for others with P and R fixed. By default alpha and the penalties are relative,
+    multiples of what the graphs weigh; `scale="absolute"` takes them as they stand above.
 
     Args:
         rank, alpha, lambda_P, lambda_R, lambda_E, scale, penalty_P, penalty_R, trainer, dtype: as `model` in

@@ -144,12 +144,15 @@ class AlsTrainer:
             row["exchanged_bytes"] = peers.bytes - before
         self._check(row)
         row["gain"] = self._gain(state.log[-1]["total"], row["total"]) if state.log else None
-        finished = bool(state.log) and not restart and row["gain"] < s.tolerance
+        finished = bool(state.log) and not restart and 0 < s.tolerance > row["gain"]
         return AlsState(P, R, E, state.round + 1, (*state.log, row), finished, state.seconds)
 
     def _gain(self, last: float, L: float) -> float:
-        """A round's improvement as a share of L, or of what of `nothing` the model explained before."""
-        whole = last if self.settings.stop == "loss" else self.nothing - (last - self.constant)
+        """A round's improvement as a share of L, or of what of `nothing` the model explained before.
+
+        Node vectors of the start may explain less than nothing, so that only the size of that counts.
+        """
+        whole = last if self.settings.stop == "loss" else abs(self.nothing - (last - self.constant))
         return (last - L) / whole if whole else 0.0
 
     def _check(self, row) -> None:

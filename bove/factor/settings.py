@@ -92,7 +92,8 @@ class AlsSettings(ModelSettings):
     max_rounds: int = setting(20, help="Most rounds (E, P, R) to do.", minimum=1)
     tolerance: float = setting(
         0.01,
-        help="Training stops when a round lowers the loss by less than this share of what is explained.",
+        help="Training stops when a round lowers the loss by less than this share of what is explained; 0 "
+        "does all rounds.",
         minimum=0,
     )
     stop: str = setting(

@@ -207,7 +207,7 @@ def r_step(
         Z = precondition(residual[left > tolerance]).reshape(-1, rest.shape[1])
         if block is not None:
             Z -= (inverse @ (image @ Z.T)).T @ block
-        block = Z / np.linalg.norm(Z, axis=1, keepdims=True)
+        block = _units(Z)
         image = apply(block.reshape(-1, *G.shape), E, batches, workers).reshape(block.shape)
         image += ridge * block
         inverse = _inverse(block @ image.T)
@@ -229,8 +229,19 @@ def _relative(residual, size):
     return np.sqrt(_dot(residual, residual)) / np.where(size > 0, size, 1)
 
 
+def _units(Z):
+    """The rows of Z at length 1, also where their squares would be 0; rows of zeros stay."""
+    largest = np.abs(Z).max(axis=1, keepdims=True)
+    Z /= np.where(largest > 0, largest, 1)
+    length = np.linalg.norm(Z, axis=1, keepdims=True)
+    Z /= np.where(length > 0, length, 1)
+    return Z
+
+
 def _inverse(A):
     """The inverse of a symmetric A over the directions that its digits tell from 0."""
+    if not np.isfinite(A).all():  # of a training that diverges, as L will show
+        return np.full_like(A, np.nan)
     values, vectors = np.linalg.eigh((A + A.T).astype(np.float64) / 2)
     kept = values > 8 * len(A) * np.finfo(A.dtype).eps * values[-1]
     vectors = vectors[:, kept]

@@ -248,7 +248,7 @@ def test_graphs_without_edges_are_their_properties():
 
 def test_what_leads_to_nothing_is_warned_of_or_refused():
     with pytest.warns(bove.BoveWarning, match=r"explains 0.00% of the .* lower both"):
-        bove.BoVE(rank=3, scale="absolute", lambda_E=1e4).fit(random_graphs())
+        bove.BoVE(rank=3, scale="absolute", lambda_P=1e3, lambda_E=1e4).fit(random_graphs())
     ring = bove.from_triples([(i, "next", (i + 1) % 6) for i in range(6)], own_property=False)
     with pytest.warns(bove.BoveWarning, match=r"none of the edges, .* lambda_E is too large"):
         bove.BoVE(**{**SMALL, "lambda_E": 1e3}, init="random").fit([ring])

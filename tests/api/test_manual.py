@@ -9,7 +9,7 @@ import pytest
 import bove
 
 ROOT = Path(__file__).parent.parent.parent
-pytestmark = pytest.mark.filterwarnings("error", "ignore:training did all")
+pytestmark = pytest.mark.filterwarnings("error")
 
 
 def names_of(file, number):

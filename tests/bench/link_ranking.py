@@ -41,7 +41,11 @@ def best(
     for own, rank, weight in product((False, True), ranks, weights):
         graph = bove.from_triples(files["train"], own_property=own)
         began = time.process_time()
-        model = fitted(graph, rank, weight)
+        try:
+            model = fitted(graph, rank, weight)
+        except bove.BoveError as e:
+            print(f"  rank {rank}, lambda {weight:g}: {e}")
+            continue
         took, links = time.process_time() - began, bove.LinkPredictor(model, graph)
         mrr = links.evaluate_ranking(files["valid"], files.values()).loc["both", "mrr"]
         if mrr > found[0]["valid"]:

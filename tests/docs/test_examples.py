@@ -157,6 +157,5 @@ def test_every_block_of_a_page_works(page, here):
         pytest.importorskip("qdrant_edge", reason="the engine of bove index is not installed")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.filterwarnings("ignore", "training did all of its")
         for example in blocks(page, here):
             example.evaluate()

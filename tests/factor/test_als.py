@@ -67,6 +67,23 @@ def test_the_stopping_rule_ends_training_and_the_loss_has_fallen():
         assert [row["gain"] for row in state.log] == [None, *map(pytest.approx, gains)]
 
 
+def test_a_start_that_explains_less_than_nothing_is_trained_on_and_a_tolerance_of_0_takes_all_rounds():
+    corpus, _, frozen, state = start()
+    far = initial_state(corpus, state.P, 30 * np.random.default_rng(0).standard_normal(state.E.shape))
+    settings = replace(SETTINGS, max_rounds=40, restart_every=0, stop="explained")
+    last = far
+    for last in AlsTrainer(corpus, frozen, GROUPS, settings).rounds(far):
+        pass
+    nothing = len(corpus.properties) + 2.0 * corpus.arc_counts.sum()
+    assert last.log[0]["total"] > 2 * nothing and last.log[1]["gain"] > 0 and last.round > 5
+    for stop in ("loss", "explained"):
+        settings = replace(
+            SETTINGS, max_rounds=300, restart_every=0, tolerance=0, stop=stop, r_tolerance=1e-3
+        )
+        _, _, whole = train(settings, dtype=np.float32)
+        assert whole.round == 300 and not whole.finished and min(row["gain"] for row in whole.log[1:]) < 0
+
+
 def test_the_fixed_point_e_step_ends_where_a_token_vector_is_stationary():
     corpus, dense, frozen, state = start()
     settings = replace(SETTINGS, e_step="fixed-point", restart_iterations=400, lambda_E=6.0, max_rounds=3)

@@ -13,7 +13,7 @@ from bove.errors import BoveError
 from bove.factor.objective import objective
 from bove.factor.parallel import Batch, Workers, plan_batches
 from bove.factor.settings import ModelSettings
-from bove.factor.steps import EStep, Preconditioner, apply, gram, p_step, r_step, solve_rows
+from bove.factor.steps import EStep, Preconditioner, _inverse, apply, gram, p_step, r_step, solve_rows
 
 
 def solve_r(corpus, E, ridge, R0=None, tolerance=1e-10, limit=500):
@@ -103,6 +103,22 @@ def test_a_relation_without_arcs_is_zero_and_so_is_all_of_r_for_a_zero_e():
     assert not solved.R[2].any() and solved.R[0].any()
     zero = solve_r(corpus, np.zeros_like(E), 0.5, R0=start)
     assert not zero.R.any() and zero.iterations == 0
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [1e-16, 1e-8, 1e8])
+def test_relations_of_tiny_and_of_large_vectors_are_solved_in_single_precision(size):
+    rng = np.random.default_rng(7)
+    corpus, _ = make_corpus(rng, [5, 6], d=2)
+    E = (size * rng.standard_normal((11, 4))).astype(np.float32)
+    solved = solve_r(corpus, E, 0.5, tolerance=1e-3)
+    assert solved.residual < 1e-3 and solved.R.any(axis=(1, 2)).all()
+    if size < 1:
+        np.testing.assert_allclose(solved.R, solved.B / 0.5, rtol=1e-3)
+
+
+def test_what_is_not_finite_has_no_inverse():
+    assert np.isnan(_inverse(np.array([[np.inf, 0], [0, 1]], np.float32))).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
