@@ -230,12 +230,15 @@ def _relative(residual, size):
 
 
 def _units(Z):
-    """The rows of Z at length 1, also where their squares would be 0; rows of zeros stay."""
-    largest = np.abs(Z).max(axis=1, keepdims=True)
-    Z /= np.where(largest > 0, largest, 1)
-    length = np.linalg.norm(Z, axis=1, keepdims=True)
-    Z /= np.where(length > 0, length, 1)
-    return Z
+    """The rows of Z at length 1, also where their squares would be 0 or infinite; rows of zeros stay."""
+    with np.errstate(over="ignore"):
+        length = np.linalg.norm(Z, axis=1, keepdims=True)
+    odd = ~((length > 1e-15) & (length < 1e15))[:, 0]
+    if odd.any():
+        largest = np.abs(Z[odd]).max(axis=1, keepdims=True)
+        Z[odd] /= np.where(largest > 0, largest, 1)
+        length[odd] = np.linalg.norm(Z[odd], axis=1, keepdims=True)
+    return Z / np.where(length > 0, length, 1)
 
 
 def _inverse(A):
