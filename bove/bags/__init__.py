@@ -5,4 +5,4 @@ first step of that, without relations. The baselines, which a configuration may 
 """
 
 SYSTEMS = WORD_VECTORS, PROPERTIES_ONLY, BOVE = ("word-vectors", "properties-only", "bove")
-BASELINES = MEAN, SIF, WHITENED, RWMD, OVERLAP = ("mean", "sif", "whitened", "rwmd", "overlap")
+BASELINES = MEAN, SIF, WHITENED, RWMD, OVERLAP, ARCS = ("mean", "sif", "whitened", "rwmd", "overlap", "arcs")

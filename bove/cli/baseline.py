@@ -3,11 +3,12 @@
 import argparse
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from bove.bags import BASELINES, MEAN, OVERLAP, SIF, WHITENED
-from bove.bags.baselines import COMPARED_BY, Sif, mean, whitening
+from bove.bags import ARCS, BASELINES, MEAN, OVERLAP, SIF, WHITENED
+from bove.bags.baselines import COMPARED_BY, Sif, mean, whitening, with_arcs
 from bove.bags.store import BagWriter
 from bove.cli.common import SWITCH, add_treebank_arguments, check_ids, flag, read_files
 from bove.errors import BoveError
@@ -34,6 +35,13 @@ def register_baseline(parser: argparse.ArgumentParser) -> None:
     add("--output", required=True, metavar="FILE", help="bags.safetensors to write")
 
 
+class Words(NamedTuple):
+    """Numbers of a sentence's words, at least 0, and its arcs: places of head and dependent, and label."""
+
+    rows: tuple[int, ...]
+    arcs: tuple[tuple[int, int, str], ...] = ()
+
+
 def run_baseline(args: argparse.Namespace) -> None:
     """Write the bags of one baseline."""
     missing = [name for name in NEEDS[args.system] if getattr(args, name) is None]
@@ -41,74 +49,93 @@ def run_baseline(args: argparse.Namespace) -> None:
         raise BoveError(f"--system {args.system} needs {', '.join(map(flag, missing))}")
     if args.system == OVERLAP:
         numbers: dict[str, int] = {}
-        sentences, found, tokens = _rows(
-            read_sentences(args.sentences),
-            lambda form: numbers.setdefault(form.lower(), len(numbers)),
-            args.punctuation,
-        )
-        _write(args, sentences, 1, "", lambda rows: (np.array(rows, np.float64)[:, None], None))
+        row, rank, source = (lambda form: numbers.setdefault(form.lower(), len(numbers))), 1, ""
     else:
         vocabulary, vectors = Vocabulary.load(args.vocabulary), WordVectors.open(args.vectors)
-        row = WordLookup(vocabulary, vectors).row
-        sentences, found, tokens = _rows(read_sentences(args.sentences), row, args.punctuation)
-        make = _maker(args, vocabulary, vectors, row)
-        _write(args, sentences, vectors.dimensions, vectors.source_sha256, make)
-    log.info("%d sentences, %d of %d tokens count", len(sentences), found, tokens)
+        row, rank, source = WordLookup(vocabulary, vectors).row, vectors.dimensions, vectors.source_sha256
+    ids, words, tokens = _words(read_sentences(args.sentences), row, args.punctuation, args.system == ARCS)
+    check_ids(args.sentences, ids)
+    if args.system == OVERLAP:
+        _write(args, ids, words, rank, source, lambda own: (np.array(own.rows, np.float64)[:, None], None))
+    elif args.system == ARCS:
+        _write(args, ids, words, 2 * rank + 1, source, _arcs(_whitened(vocabulary, vectors), words))
+    else:
+        _write(args, ids, words, rank, source, _maker(args, vocabulary, vectors, row))
+    log.info("%d sentences, %d of %d tokens count", len(ids), sum(len(own.rows) for own in words), tokens)
 
 
-def _rows(
-    sentences: Iterable[Sentence], row: Callable[[str], int], punctuation: bool
-) -> tuple[list[tuple[str, tuple[int, ...]]], int, int]:
-    """Id and numbers, at least 0, of each sentence's words; how many words have one, of how many tokens."""
-    found, known, tokens = [], 0, 0
+def _words(
+    sentences: Iterable[Sentence], row: Callable[[str], int], punctuation: bool, arcs: bool = False
+) -> tuple[list[str], list[Words], int]:
+    """Id and words of each sentence, perhaps with its arcs, and how many tokens there are."""
+    ids, found, tokens = [], [], 0
     for sentence in sentences:
-        forms = [form for form in sentence.forms if punctuation or not is_punctuation(form)]
-        rows = tuple(number for number in map(row, forms) if number >= 0)
-        found.append((sentence.id, rows))
-        known, tokens = known + len(rows), tokens + len(forms)
-    return found, known, tokens
+        kept = [t for t, form in enumerate(sentence.forms) if punctuation or not is_punctuation(form)]
+        rows = {t: number for t in kept if (number := row(sentence.forms[t])) >= 0}
+        place = {t + 1: p for p, t in enumerate(rows)}
+        ends = zip(sentence.heads, range(1, len(sentence.forms) + 1), sentence.relations, strict=True)
+        linked = [(place[h], place[d], label) for h, d, label in ends if arcs and h in place and d in place]
+        ids.append(sentence.id)
+        found.append(Words(tuple(rows.values()), tuple(linked)))
+        tokens += len(kept)
+    return ids, found, tokens
 
 
 def _maker(
     args: argparse.Namespace, vocabulary: Vocabulary, vectors: WordVectors, row: Callable[[str], int]
-) -> Callable[[Sequence[int]], Bag]:
-    """A function from the rows [n] of a sentence's words to its bag; no words give [0, r]."""
+) -> Callable[[Words], Bag]:
+    """A function from a sentence's n words to its bag of n vectors or one; no words give none."""
 
-    def own(rows):
-        return vectors.rows(np.array(rows, np.int64))
+    def own(words):
+        return vectors.rows(np.array(words.rows, np.int64))
 
     if args.system == MEAN:
-        return lambda rows: (mean(own(rows)), None)
+        return lambda words: (mean(own(words)), None)
     if args.system == SIF:
         treebank = read_files(args.treebank, args.columns, args.encoding, what="treebank: ")
-        sentences, _, tokens = _rows(treebank, row, args.punctuation)
-        sif = Sif.learn([rows for _, rows in sentences], tokens, vectors.vectors)
-        return lambda rows: (sif(rows, own(rows)), None)
+        _, sentences, tokens = _words(treebank, row, args.punctuation)
+        sif = Sif.learn([words.rows for words in sentences], tokens, vectors.vectors)
+        return lambda words: (sif(words.rows, own(words)), None)
     if args.system == WHITENED:
-        words = pretrained_rows(vocabulary, vectors)
-        inverse = whitening(vectors.rows(words[words >= 0]))
-
-        def whitened(rows):
-            p = own(rows)
-            e = p @ inverse
-            return e, np.einsum("ij,ij->i", p, e)
-
-        return whitened
-    return lambda rows: (own(rows), None)
+        return _whitened(vocabulary, vectors)
+    return lambda words: (own(words), None)
 
 
-def _write(args, sentences, rank: int, source: str, make: Callable[[Sequence[int]], Bag]) -> None:
-    """Write the bags; sentences of the same words share one where their order does not matter."""
+def _whitened(vocabulary: Vocabulary, vectors: WordVectors) -> Callable[[Words], Bag]:
+    rows = pretrained_rows(vocabulary, vectors)
+    inverse = whitening(vectors.rows(rows[rows >= 0]))
+
+    def make(words):
+        p = vectors.rows(np.array(words.rows, np.int64))
+        e = p @ inverse
+        return e, np.einsum("ij,ij->i", p, e)
+
+    return make
+
+
+def _arcs(whitened: Callable[[Words], Bag], sentences: Sequence[Words]) -> Callable[[Words], Bag]:
+    names = dict.fromkeys(label for words in sentences for *_, label in words.arcs)
+    labels = {label: number for number, label in enumerate(names)}
+
+    def make(words):
+        arcs = [(head, dependent, labels[label]) for head, dependent, label in words.arcs]
+        return with_arcs(*whitened(words), np.array(arcs, np.int64).reshape(-1, 3))
+
+    return make
+
+
+def _write(
+    args, ids: Sequence[str], sentences: Sequence[Words], rank: int, source: str, make: Callable[[Words], Bag]
+) -> None:
+    """Write the bags; sentences of the same words share one, in any order where that does not matter."""
     pooled = args.system in (MEAN, SIF)
-    ids, all_rows = zip(*sentences, strict=True) if sentences else ((), ())
-    check_ids(args.sentences, ids)
-    # In one order, so that the same words have the same sum to the last digit.
-    all_rows = [tuple(sorted(rows)) for rows in all_rows] if pooled else all_rows
-    bags = {rows: b for b, rows in enumerate(dict.fromkeys(all_rows))}
-    lengths = [min(len(rows), 1) if pooled else len(rows) for rows in bags]
-    index = [bags[rows] for rows in all_rows]
+    if pooled:  # in one order, so that the same words have the same sum to the last digit
+        sentences = [Words(tuple(sorted(words.rows))) for words in sentences]
+    bags = {words: b for b, words in enumerate(dict.fromkeys(sentences))}
+    lengths = [min(len(rows), 1) if pooled else len(rows) + len(arcs) for rows, arcs in bags]
+    index = [bags[words] for words in sentences]
     more = {"comparison": COMPARED_BY[args.system]} if args.system in COMPARED_BY else {}
-    has_evidence = args.system == WHITENED
-    with BagWriter(args.output, ids, lengths, index, rank, args.system, source, more, has_evidence) as writer:
-        for rows, b in bags.items():
-            writer.put(b, *make(rows))
+    evidence = args.system in (WHITENED, ARCS)
+    with BagWriter(args.output, ids, lengths, index, rank, args.system, source, more, evidence) as writer:
+        for words, b in bags.items():
+            writer.put(b, *make(words))

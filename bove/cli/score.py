@@ -55,14 +55,17 @@ def run_score(args) -> None:
     values, empty, lengths = {}, {}, np.zeros((len(pairs), 2), np.int64)
     for system, weight in _columns(opened, args.weight):
         name, bags = weighted(system, weight), opened[system]
-        read, how = (bags.finite_bag, weigher(bags, weight, args.power)), _comparison(bags)
+        how = _comparison(bags)
+        chosen = (weight, args.power) if how.weight is None else (how.weight, 1)
+        read = bags.finite_bag, weigher(bags, *chosen)
         if pairs[0].task == ROLES:
             found = score_probes(*sides[system].T, *read, how)
         else:
             found = score_pairs(*sides[system].T, read[0], pairs[0].task, read[1], how)
         values[name], empty[name] = np.full(len(pairs), np.nan), np.zeros(len(pairs), bool)
         values[name][scored], empty[name][scored] = found.values, found.empty
-        lengths[scored] = np.maximum(lengths[scored], np.diff(bags.offsets)[sides[system][:, :2]])
+        if how.weight != EVIDENCE:  # arcs are not tokens
+            lengths[scored] = np.maximum(lengths[scored], np.diff(bags.offsets)[sides[system][:, :2]])
         log.info(
             "%s: %d pairs scored, %d with an empty bag (scored 0), %d similarities with a direction that is "
             "not positive",
@@ -104,13 +107,13 @@ def _columns(opened: dict[str, Bags], weights: Iterable[str]) -> Iterator[tuple[
     """Each system and weight to score, all systems by one weight after another.
 
     Bags without evidence, such as those from elsewhere, have no column of it beside others that have one.
-    Bags whose tokens cannot have weights have one column.
+    Bags whose tokens have weights of their own, or can have none, have one column.
     """
     some = any(bags.evidence is not None for bags in opened.values())
     weights = list(dict.fromkeys(weights))
     plain = NONE if NONE in weights else weights[0]
     for weight, (system, bags) in product(weights, opened.items()):
-        if not _comparison(bags).weighted:
+        if _comparison(bags).weight is not None:
             if weight == plain:
                 yield system, NONE
         elif weight == EVIDENCE and some and bags.evidence is None:

@@ -80,6 +80,21 @@ def _less_distances(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return -cdist(first, second)
 
 
+def _unit_ends(bag: np.ndarray) -> np.ndarray:
+    """[n, 2 r + 1] float64, the rows of `arcs` with both vectors of length 1."""
+    r = bag.shape[1] // 2
+    return np.hstack([unit_rows(bag[:, :r]), unit_rows(bag[:, r:-1]), np.asarray(bag[:, -1:], np.float64)])
+
+
+def _near_arcs(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """[n, m], at least 0: words by cosine, arcs by both ends and label; 0 for a word and an arc."""
+    r = first.shape[1] // 2
+    heads, dependents = first[:, :r] @ second[:, :r].T, first[:, r:-1] @ second[:, r:-1].T
+    labels, others = first[:, -1:], second[:, -1:].T
+    words = (labels < 0) & (others < 0)
+    return np.maximum(heads * np.where(words, 1, dependents * np.where(labels == others, 1, 0.5)), 0)
+
+
 @dataclass(frozen=True)
 class Comparison:
     """How two bags are compared: each token with the nearest of the other bag, then the mean over tokens.
@@ -91,32 +106,33 @@ class Comparison:
         near: [n, m] how near each row of one is to each of the other.
         direction: makes a score of the mean over the tokens of a bag.
         joined: makes the score of similarity of both directions.
-        weighted: whether the tokens may have weights.
+        weight: the weight that tokens always have; None where any may be chosen.
     """
 
     rows: Callable[[np.ndarray], np.ndarray] = unit_rows
     near: Callable[[np.ndarray, np.ndarray], np.ndarray] = lambda first, second: first @ second.T
     direction: Callable[[float], float] = lambda mean: mean
     joined: Callable[[float, float], float] = _harmonic_mean
-    weighted: bool = True
+    weight: str | None = None
 
 
 ALIGNMENT = Comparison()
 # The other ways, by the `comparison` that a file of bags names; bove/bags/baselines.py has the formulas.
 COMPARISONS = {
-    "cosine": Comparison(joined=min, weighted=False),
+    "cosine": Comparison(joined=min, weight=NONE),
     "rwmd": Comparison(
         rows=lambda bag: np.asarray(bag, np.float64),
         near=_less_distances,
         direction=lambda mean: 1 / (1 - mean),
         joined=min,
-        weighted=False,
+        weight=NONE,
     ),
     "overlap": Comparison(
         rows=lambda bag: np.asarray(bag, np.float64),
         near=lambda first, second: (first == second.T).astype(np.float64),
-        weighted=False,
+        weight=NONE,
     ),
+    "arcs": Comparison(rows=_unit_ends, near=_near_arcs, weight=EVIDENCE),
 }
 
 

@@ -146,9 +146,9 @@ def test_bags_of_other_systems_are_scored_where_there_are_some(checkout, own, tm
 
 
 def test_baselines_are_bags_of_their_own_and_columns_beside_the_systems(checkout, own):
-    names = ["mean", "sif", "whitened", "rwmd", "overlap"]
+    names = ["mean", "sif", "whitened", "rwmd", "overlap", "arcs"]
     plan = checkout.planned(*own(baselines=names, systems=["properties-only", "bove"]))
-    assert plan == WHOLE + Counter({"train_als": 1, "baseline": 3 * 5}) - Counter({"look_up_words": 3})
+    assert plan == WHOLE + Counter({"train_als": 1, "baseline": 3 * 6}) - Counter({"look_up_words": 3})
     made = [command for command in plan.commands if command.startswith("bove baseline --system")]
     reading = {name: [c for c in made if f"--system {name} " in c and "sts.conllu.gz" in c] for name in names}
     assert all(len(commands) == 1 for commands in reading.values())

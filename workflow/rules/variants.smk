@@ -241,7 +241,7 @@ def variant_files(variant):
 def system_files(wildcards):
     """What the bags of a system and of a data set are made from, and they themselves."""
     yield made("vocabulary", "vocabulary.json")(wildcards)
-    if wildcards.system in ("word-vectors", "mean", "sif", "whitened", "rwmd"):
+    if wildcards.system in ("word-vectors", "mean", "sif", "whitened", "rwmd", "arcs"):
         yield made("vectors", "vectors.safetensors")(wildcards)
     elif wildcards.system != "overlap":
         yield from training_inputs(wildcards).values()
