@@ -203,7 +203,7 @@ def read_notes(paths: Iterable[str | Path]) -> dict[str, list[str]]:
     for path in paths:
         notes = read_object(path, 1, "\n".join(line for _, line in read_lines(path)))
         for task in TASKS:
-            own = notes.get(task)
+            own = notes.get(task, [])  # of a task that is newer than the file there are none
             if not isinstance(own, list) or not all(isinstance(note, str) for note in own):
                 raise BoveError(f"{path}: holds no notes; make the file again")
             found[task] += own

@@ -18,7 +18,7 @@ from contextlib import nullcontext
 from dataclasses import asdict
 from functools import partial
 from importlib.metadata import version
-from itertools import tee
+from itertools import tee, zip_longest
 from pathlib import Path
 
 from bove._version import __version__
@@ -253,15 +253,11 @@ def _read_header(path) -> dict[str, str]:
 def _all_trees(paths, items) -> Iterator[Sentence]:
     """The trees of all distinct texts, each shard's compared with the ids that it should have."""
     for number, path in enumerate(paths, 1):
-        trees = read_sentences(path)
-        for name, _ in slice_of(items, number, len(paths)):
-            tree = next(trees, None)
-            if tree is None or tree.id != name:
-                found = "ends" if tree is None else f"has the tree {tree.id}"
-                raise BoveError(f"{path}: {found} in the place of {name}; parse this shard again")
+        for item, tree in zip_longest(slice_of(items, number, len(paths)), read_sentences(path)):
+            due, found = item and item[0], tree and tree.id
+            if due != found:
+                raise BoveError(f"{path}: has the tree {found} in the place of {due}; parse this shard again")
             yield tree
-        if (tree := next(trees, None)) is not None:
-            raise BoveError(f"{path}: has the tree {tree.id} after its last one; parse this shard again")
 
 
 def register_parse(parser: argparse.ArgumentParser) -> None:

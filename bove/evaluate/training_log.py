@@ -83,15 +83,10 @@ def _read(path: str | Path, needed: Sequence[str], option: str) -> list[tuple[in
     rows, last = [], -math.inf
     for line, cells in csv_records(path, needed, advice):
         row = {column: finite(cell) for column, cell in cells.items() if column in needed or _term(column)}
-        for column, value in row.items():
-            if value is None and (column in needed or cells[column].strip()):
-                found = f"'{column}' is {cells[column]!r}, not a finite number"
-                raise BoveError(f"{path}, line {line}: {found}; make the file again")
-        if row["round"] % 1 or row["round"] <= last or row.get("seconds", 0) < 0:
-            raise BoveError(
-                f"{path}, line {line}: rounds are whole numbers, each above that of the line before, and "
-                f"seconds are not negative; make the file again"
-            )
+        bad = [c for c, value in row.items() if value is None and (c in needed or cells[c].strip())]
+        if bad or row["round"] % 1 or row["round"] <= last or row.get("seconds", 0) < 0:
+            found = f"'{bad[0]}' is {cells[bad[0]]!r}" if bad else "not a round after the one before"
+            raise BoveError(f"{path}, line {line}: {found}; make the file again")
         last = row["round"]
         rows.append((line, row))
     if not rows:

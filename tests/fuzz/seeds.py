@@ -58,7 +58,7 @@ TEXTS_OF: dict[str, tuple[str | bytes, ...]] = {
         '"UAS": 0.5, "LAS": 0.5}, "tokens": 9, "tokens_without_punctuation": 8, "sentences": {"read": 3}, '
         '"sentences_cut": 0, "arcs_with_known_labels": 1.0}',
     ),
-    "notes": ('{"similarity": ["One."], "entailment": []}',),
+    "notes": ('{"similarity": ["One."], "entailment": [], "roles": []}',),
     "markdown": ("# A *b*\n\n| x | y |\n| --- | ---: |\n| 1 | `2` \\| |\n\n* [a](b) **c**\n  d\n\ntext\n",),
     "config": tuple(path.read_bytes() for path in sorted(CONFIGURATIONS.glob("*.yaml"))),
 }

@@ -101,9 +101,9 @@ def test_a_shard_without_its_trees_is_refused(tmp_path):
     trees = [tree(*item) for item in slice_of(items, 1, 2)]
     header = gzip.decompress(paths[0].read_bytes()).decode().partition("\n\n")[0]
     for change, message in (
-        (trees[:-1], "ends in the place of p-4"),
+        (trees[:-1], "has the tree None in the place of p-4"),
         ([*trees[:-1], Sentence("q")], "has the tree q in the place of p-4"),
-        ([*trees, Sentence("q")], "has the tree q after its last one"),
+        ([*trees, Sentence("q")], "has the tree q in the place of None"),
     ):
         damaged = tmp_path / "damaged"
         with open(damaged, "w", encoding="utf-8") as stream:
