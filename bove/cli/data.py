@@ -18,7 +18,7 @@ from bove.cli.common import (
     write_files,
     write_notes,
 )
-from bove.config.load import defaults, fill, load_schema
+from bove.config.load import defaults, described
 from bove.config.sources import fetch
 from bove.demo import SENTENCES, write
 from bove.errors import BoveError
@@ -30,7 +30,7 @@ from bove.evaluate.contamination import (
     shared_pairs,
     shared_sentences,
 )
-from bove.files import atomic_write
+from bove.files import atomic_write, read_lines, read_object
 from bove.text.conll import Sentence, read_sentences
 from bove.text.graphs import Counts, encode, save_graphs
 from bove.text.pairs import (
@@ -38,7 +38,6 @@ from bove.text.pairs import (
     LEFT_OUT,
     Pair,
     check_dataset,
-    read_dataset,
     read_pairs,
     read_subset,
     write_pairs,
@@ -299,8 +298,17 @@ def run_pairs(args: argparse.Namespace) -> None:
         write_pairs(stream, pairs)
 
 
+def read_dataset(path: str | Path) -> dict:
+    """The data set of a file of JSON; BoveError where there is none."""
+    given = read_object(path, 1, "\n".join(line for _, line in read_lines(path)))
+    name = given.pop("name", None)
+    if not isinstance(name, str) or given.get("task") not in FILE_TASKS:
+        raise BoveError(f"{path}: has no name or task; give what the workflow writes, or the options")
+    return described(given, name)
+
+
 def _described(args) -> dict:
-    """The data set that the options describe, as `read_dataset` gives it."""
+    """The data set that the options describe."""
     if missing := [name for name in NEEDED if getattr(args, name) is None]:
         raise BoveError(f"--{missing[0]} is missing; give it, or --dataset-file in place of all options")
     name = Path(args.output).name.partition(".")[0] if args.dataset is None else args.dataset
@@ -318,9 +326,7 @@ def _described(args) -> dict:
         _put("--meaning", labels, *_split("--meaning", text, text.rpartition("=")))
     options = {key: getattr(args, key) for key in ("task", "separator", "encoding", "header")}
     given = {"label": name if args.label is None else args.label, **options, "subsets": subsets}
-    schema = load_schema()["properties"]["datasets"]["additionalProperties"]
-    filled = fill({**given, "columns": columns or None, "labels": labels or None}, schema, name)
-    return {"name": name, **filled}
+    return described({**given, "columns": columns or None, "labels": labels or None}, name)
 
 
 def _put(option, found, key, value) -> None:

@@ -189,6 +189,21 @@ def resolve(raw: Mapping[str, Any], partial: bool = False) -> dict:
     return config
 
 
+def described(given: Mapping[str, Any], name: str) -> dict:
+    """A data set that is not in a configuration: its block with defaults, and its name under `name`.
+
+    Raises:
+        BoveError: the first thing wrong, as of `resolve`.
+    """
+    from jsonschema import Draft202012Validator
+
+    schema = load_schema()["properties"]["datasets"]["additionalProperties"]
+    filled = fill(given, schema, name)
+    for error in Draft202012Validator(schema).iter_errors(filled):
+        raise BoveError(f"data set {name}: {_explain(error)}")
+    return {"name": name, **filled}
+
+
 def defaults() -> dict:
     """The default of every key that has one; entries with free names, such as data sets, have none."""
     return fill({}, load_schema(), "")

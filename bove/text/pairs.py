@@ -22,7 +22,6 @@ from bove.text.conll import SENT_ID, Sentence, blocks, first_comment, read_sente
 # Tasks whose pairs are read from files, and the one whose pairs are made of others' (bove.text.roles).
 FILE_TASKS, ROLES = ("similarity", "entailment"), "roles"
 TASKS, SIDES = (*FILE_TASKS, ROLES), ("first", "second")
-COLUMNS = (*SIDES, "gold", "id")
 POSITIVE, NO_LABEL = "entailment", "-"
 LEFT_OUT = "rows that `where` leaves out"
 _SCORE = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -96,13 +95,10 @@ def check_dataset(where: str, dataset: Mapping) -> None:
 
 def _check_columns(where, form) -> None:
     for role, column in form.columns.items():
-        if role not in COLUMNS or column in ("", "0"):
-            allowed = f"{', '.join(COLUMNS)}, each with a column's name or its number from 1"
-            raise BoveError(f"{where}.{role}: {column!r} is not allowed; allowed: {allowed}")
+        if column == "0":
+            raise BoveError(f"{where}.{role}: '0' is not allowed; allowed: a name, or a number from 1")
         if form.header is False and _number_of(column) is None:
             raise BoveError(f"{where}: {column!r} is a name, but header is false; give the columns' numbers")
-    if missing := [role for role in SIDES if role not in form.columns]:
-        raise BoveError(f"{where}: {missing[0]} is missing; say which column has that sentence")
     columns = list(form.columns.values())
     if twice := [role for role, column in form.columns.items() if columns.count(column) > 1]:
         raise BoveError(f"{where}: {' and '.join(twice)} are one column; give each its own")
@@ -122,38 +118,6 @@ def _check_subset(where, form, gold_file, selection) -> None:
             f"{where}.gold: its lines are those of an input without a header; give columns by their "
             f"numbers, or name columns.gold"
         )
-
-
-def read_dataset(path: str | Path) -> dict:
-    """A data set from a file of JSON: its block of a resolved configuration, and its name under `name`.
-
-    Files are paths there; `parses` and `development` are left out.
-
-    Raises:
-        BoveError: not JSON, or a key that is missing or of another type.
-    """
-    dataset = read_object(path, 1, "\n".join(line for _, line in read_lines(path)))
-    if not _is_dataset(dataset):
-        raise BoveError(
-            f"{path}: does not describe a data set; give what the workflow writes, or the options"
-        )
-    return dataset
-
-
-def _is_dataset(found: Mapping) -> bool:
-    subsets = found.get("subsets")
-    parts = list(subsets.values()) if isinstance(subsets, dict) else []
-    if not parts or not all(isinstance(files, dict) for files in parts):
-        return False
-    texts = [found.get(key) for key in ("name", "label", "task", "separator", "encoding")]
-    texts += [text for files in parts for text in (files.get("input"), files.get("gold", ""))]
-    maps = [found.get("columns"), found.get("labels", {}), *(files.get("where", {}) for files in parts)]
-    return (
-        all(isinstance(text, str) for text in texts)
-        and all(isinstance(m, dict) and all(isinstance(v, str) for v in m.values()) for m in maps)
-        and found["task"] in FILE_TASKS
-        and isinstance(found.get("header"), bool | None)
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +256,7 @@ def read_subset(dataset: Mapping, subset: str, counts: Counter | None = None) ->
     """Pairs of one subset of a data set.
 
     Args:
-        dataset: as `read_dataset` gives it.
+        dataset: a block of a resolved configuration, and its name under `name`.
         counts: as in `read_pair_file`.
 
     Raises:

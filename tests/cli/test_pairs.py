@@ -102,14 +102,14 @@ def test_a_file_says_what_the_options_say(folder, monkeypatch):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        *(({key: None}, "d.json: does not describe a data set") for key in DATASET),
-        *(
-            (changed, "d.json: does not describe a data set")
-            for changed in ({"task": "x"}, {"header": 1}, {"labels": {"x": 1}}, {"subsets": {"a": "x"}})
-        ),
-        ({"subsets": {"a": {"input": "x", "gold": 1}}}, "d.json: does not describe a data set"),
+        *(({key: None}, "d.json: has no name or task") for key in ("name", "task")),
+        *(({key: None}, f"data set d: top level: {key} is missing") for key in ("label", "subsets")),
+        ({"task": "x"}, "d.json: has no name or task"),
+        ({"header": 1}, "data set d: header: 1 has the wrong type; allowed: boolean"),
+        ({"subsets": {"a": "x"}}, "data set d: subsets.a: 'x' has the wrong type; allowed: object"),
+        ({"labels": {"x": 1}}, "datasets.d.labels: a similarity task has scores, not labels"),
         ({"header": False}, "datasets.d.columns: 'x' is a name, but header is false"),
-        ({"columns": {"first": "x", "gold": "g"}}, "datasets.d.columns: second is missing"),
+        ({"columns": {"first": "x", "gold": "g"}}, "data set d: columns: second is missing"),
         ({"separator": "\n"}, "datasets.d.separator: '\\n' cannot separate columns"),
         ({"subsets": {"a": {"input": "none"}}}, "none: no such file"),
     ],

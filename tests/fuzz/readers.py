@@ -19,6 +19,7 @@ from bove.bags.store import Bags
 from bove.check import sniff
 from bove.cli import parse as parse_shards
 from bove.cli.common import read_notes
+from bove.cli.data import read_dataset
 from bove.cli.figures import read_iterations, read_results
 from bove.cli.main import main as bove
 from bove.cli.report import parser_page
@@ -34,7 +35,7 @@ from bove.factor.model import Model
 from bove.factor.parallel import Peers
 from bove.text.conll import Sentence, read_sentences
 from bove.text.graphs import encode, load_graphs
-from bove.text.pairs import Form, check_dataset, match_parses, read_dataset, read_pair_file, read_pairs
+from bove.text.pairs import Form, check_dataset, match_parses, read_pair_file, read_pairs
 from bove.text.tokens import Conventions, sentences
 from bove.text.vectors import WordVectors, convert
 from bove.text.vocabulary import Vocabulary
