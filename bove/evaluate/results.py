@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bove.bags.baselines import COMPARED_BY
 from bove.errors import BoveError, finite
 from bove.evaluate.alignment import NONE, WEIGHTS
 from bove.evaluate.metrics import METRICS, evaluate
@@ -111,8 +112,11 @@ def parted(name: str) -> tuple[str, str]:
 
 
 def comparable(name: str, other: str) -> bool:
-    """Whether two such names have the system or the weight in common."""
-    return any(one == another for one, another in zip(parted(name), parted(other), strict=True))
+    """Whether two such names have the system or the weight in common, or one has no weights to choose."""
+    sides = parted(name), parted(other)
+    return any(one == another for one, another in zip(*sides, strict=True)) or any(
+        system in COMPARED_BY for system, _ in sides
+    )
 
 
 def write_scores(scores: Scores, path: str | Path) -> None:

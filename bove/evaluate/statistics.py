@@ -73,7 +73,8 @@ class Bootstrap:
 def evidence(scores: Scores, bootstrap: Bootstrap) -> tuple["DataFrame", "DataFrame"]:
     """All results of a data set with their intervals, and the differences of each two systems.
 
-    Systems with weights are held against those with the same ones, and each against itself with others.
+    Systems with weights are held against those with the same ones, and each against itself with others; a
+    baseline that has no weights is held against all.
     Results are in the order of `results_of`, one metric after another; of two systems the later is held
     against the earlier. The same scores and settings give the same numbers, and neither other data sets
     nor other systems change them.

@@ -2,8 +2,8 @@
 
 A data set has one column: the mean of its subsets' correlations (similarity) or all of its pairs together
 (roles); entailment has a column for each subset. Values are times 100, by the metric that the task is judged
-by. Below them stands by how much `bove` exceeds each reference, with the adjusted p-value. The legend says
-what the captions of the other tables say: definitions, intervals, data, versions.
+by. Below them stands by how much `bove` exceeds each reference and baseline, with the adjusted p-value. The
+legend says what the captions of the other tables say: definitions, intervals, data, versions.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bove.bags import BOVE
+from bove.bags import BASELINES, BOVE
 from bove.evaluate.metrics import METRICS
 from bove.evaluate.results import AGGREGATES, MEAN, TOGETHER, csv_text, parted, weighted
 from bove.evaluate.tables import (
@@ -156,7 +156,7 @@ def _values(systems: Sequence[str], columns: Sequence[Column], findings: Finding
 def _differences(
     columns: Sequence[Column], findings: Findings
 ) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """What is compared, and bove's difference with its p-value in each column, for each reference."""
+    """What is compared, and bove's difference with its p-value in each column."""
     by_place: dict[tuple, tuple[str, str]] = {}
     for row in findings.differences.dropna(subset="difference").itertuples():
         if row.metric == METRICS[row.task]:
@@ -166,8 +166,10 @@ def _differences(
                 by_place[(row.dataset, row.subset, *sides)] = text, printed_p(row.p_adjusted)
     systems = list(findings.results.system.unique())
     own = next((name for name in systems if parted(name)[0] == BOVE), BOVE)
-    for other in references(findings.results):
-        sides = own, weighted(other, parted(own)[1])
+    baselines = [name for name in BASELINES if any(parted(system)[0] == name for system in systems)]
+    for other in dict.fromkeys([*references(findings.results), *baselines]):
+        alike = weighted(other, parted(own)[1])
+        sides = own, alike if alike in systems else other
         cells = [by_place.get((*column.place, *sides), (ABSENT, "")) for column in columns]
         if any(p for _, p in cells):
             yield " less ".join(sides), cells

@@ -508,7 +508,7 @@ def marks_of(held: Sequence[str], sure: "DataFrame") -> Mapping[tuple[str, str, 
     for r, (mark, reference) in enumerate(zip(MARKS, held, strict=False)):
         for d in sure.itertuples():
             sides = {parted(name)[0]: name for name in (d.system, d.against)}
-            if len(sides) == 2 and reference in sides:
+            if len(sides) == 2 and reference in sides and parted(d.system)[1] == parted(d.against)[1]:
                 other = next(name for name in sides if name != reference)
                 if other not in held[:r]:
                     marks[d.dataset, d.subset, sides[other]] += mark

@@ -62,6 +62,15 @@ def whole():
     return findings_of(TASKS, development=("sts-14",))
 
 
+def test_bove_is_held_against_baselines_whatever_its_weight():
+    names = ["word-vectors (evidence)", "bove (evidence)", "sif", "whitened (evidence)"]
+    found = findings_of({"sts": "similarity"}, names)
+    _, rows = rows_of(summary_files(found)["summary.md"])
+    less = [name for name in rows if " less " in name]
+    assert less == [f"bove (evidence) less {other}" for other in (names[0], "sif", names[3])]
+    assert "†" not in rows["sif"][0], "marks are for systems of the same weight"
+
+
 def test_six_systems_by_eight_data_sets_are_ten_lines_with_the_values_of_the_results(whole):
     files = summary_files(whole)
     titles, rows = rows_of(files["summary.md"])
