@@ -344,8 +344,6 @@ def write_conllu(stream: IO[str], sentence: Sentence, text: str = "", comments: 
     for cell in cells:
         if not cell or any(mark in cell for mark in "\t\r\n"):
             raise BoveError(f"sentence {sentence.id!r}: {cell!r} cannot be a CoNLL-U cell; repair it")
-    if sentence.id != sentence.id.strip(" "):
-        raise BoveError(f"sentence {sentence.id!r}: its id starts or ends with a space; choose another id")
     lines = [f"# {comment.translate(_SPACES)}" for comment in comments]
     lines += [f"# sent_id = {sentence.id}", f"# text = {text.translate(_SPACES)}".rstrip(" ")]
     if not sentence.forms:

@@ -244,8 +244,6 @@ def build(sentences: Iterable[Sentence], thresholds: dict, options: dict) -> Voc
 
 def _checked(options: dict) -> dict:
     """The options as a vocabulary states them: one with tags and dependencies does not speak of these."""
-    if not options["lookup"] or any(name not in VARIANTS for name in options["lookup"]):
-        raise BoveError(f"lookup {options['lookup']!r}: choose one or more of {', '.join(VARIANTS)}")
     if not (options.get("dependencies", True) or options["adjacency"]):
         raise BoveError(
             "neither dependencies nor adjacency: no relation is left; switch one of them on, and to train "

@@ -223,5 +223,3 @@ def test_a_treebank_that_can_not_be_counted_is_refused():
         make(Sentence("empty"))
     with pytest.raises(BoveError, match="relation ADJACENCY, the name of ours"):
         make(sentence("a/T b/T", "root ADJACENCY"))
-    with pytest.raises(BoveError, match="choose one or more of exact, lower, capitalised"):
-        make(sentence("a/T"), options={"lookup": ["upper"]})

@@ -203,8 +203,6 @@ def test_damaged_files_are_refused_and_nothing_is_left(load, tmp_path, data, mes
 def test_a_format_that_the_file_has_not_is_refused(load):
     with pytest.raises(BoveError, match="no word2vec header"):
         load(text(), "word2vec")
-    with pytest.raises(BoveError, match="choose auto, word2vec or glove"):
-        load(text(), "fasttext")
 
 
 def test_a_file_with_no_word_left_is_refused(load):
