@@ -176,12 +176,16 @@ def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int,
                 line = raw.decode(encoding)
             except UnicodeError as e:
                 raise _encoding_error(path, number, raw, encoding, e) from e
-            if _MARK in line:
-                raise BoveError(
-                    f"{path}, line {number}: an invisible byte order mark, U+FEFF, in "
-                    f"{_around(line, line.index(_MARK))!a}; delete it"
-                )
+            _refuse_mark(path, number, line)
             yield number, line
+
+
+def _refuse_mark(path, number, text) -> None:
+    if _MARK in text:
+        shown = _around(text, text.index(_MARK))
+        raise BoveError(
+            f"{path}, line {number}: an invisible byte order mark, U+FEFF, in {shown!a}; delete it"
+        )
 
 
 def text_line(path: str | Path, number: int, raw: bytes) -> bytes:
@@ -446,5 +450,6 @@ def read_object(path, number: int, line: str, numbers: Callable | None = None) -
 
 
 def check_text(path, number: int, text: str) -> None:
-    """Raise BoveError for half of a surrogate pair, which JSON can escape but no UTF-8 file can hold."""
+    """Raise BoveError for what JSON can escape: half a surrogate pair, or a byte order mark."""
     encoded(text, f"{path}, line {number}: ")
+    _refuse_mark(path, number, text)

@@ -342,7 +342,7 @@ def write_conllu(stream: IO[str], sentence: Sentence, text: str = "", comments: 
     """
     cells = (*sentence.forms, *sentence.tags, *sentence.relations, sentence.id)
     for cell in cells:
-        if not cell or any(mark in cell for mark in "\t\r\n"):
+        if not cell or any(mark in cell for mark in "\t\r\n\ufeff"):
             raise BoveError(f"sentence {sentence.id!r}: {cell!r} cannot be a CoNLL-U cell; repair it")
     lines = [f"# {comment.translate(_SPACES)}" for comment in comments]
     lines += [f"# sent_id = {sentence.id}", f"# text = {text.translate(_SPACES)}".rstrip(" ")]

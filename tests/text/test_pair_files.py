@@ -280,6 +280,12 @@ def test_another_separator_and_another_encoding(read):
         ("[" * 100_000, "entailment", {}, "line 1: neither a JSON object nor a header"),
         (record() + "[1]\n", "entailment", {}, "line 2: not a JSON object"),
         (record(sentence1="\ud83d"), "entailment", {}, "line 1: half a surrogate pair"),
+        (
+            record(sentence1="A\ufeff."),
+            "entailment",
+            {},
+            "line 1: an invisible byte order mark, U.FEFF, in 'A",
+        ),
         ("A cat.\tA dog.\n", "entailment", {}, "line 1: neither a JSON .* a column 'sentence1'; it has"),
         (HEADER + "\n" + row("neutral", "A\tB", "C", "1"), "entailment", {}, "line 2: 16 .* header has 15"),
         (HEADER + "\nneutral\tA\n", "entailment", {}, "line 2: 2 columns, but id is column 9"),
