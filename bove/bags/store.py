@@ -227,8 +227,8 @@ class BagWriter:
         evidence: whether the file has it too; then bags are put with theirs.
         texts: [S] the sentences, to be kept too.
 
-    Raises ValueError for arguments that do not fit together and for bags left unfilled, BoveError
-    where the file cannot be written.
+    Raises ValueError for vectors that do not fit and for bags left unfilled, BoveError where the file
+    cannot be written.
     """
 
     def __init__(
@@ -245,10 +245,6 @@ class BagWriter:
         texts: Sequence[str] | None = None,
     ):
         lengths, index = np.asarray(lengths, np.int64), np.asarray(index, np.int64)
-        if len(ids) != len(index) or len(set(ids)) != len(ids) or not all(ids) or any("\n" in i for i in ids):
-            raise ValueError("ids must be unique, not empty, without newlines, and as many as index")
-        if np.any(lengths < 0) or np.any((index < 0) | (index >= len(lengths))):
-            raise ValueError("lengths must not be negative and index must name bags")
         self._path = path
         self.offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         self._shape, self._evidence = (int(self.offsets[-1]), int(rank)), evidence
@@ -281,8 +277,6 @@ class BagWriter:
         lengths = self.offsets[bags + 1] - self.offsets[bags]
         if vectors.shape != (lengths.sum(), self._shape[1]):
             raise ValueError(f"vectors of shape {vectors.shape} do not fit bags {bags.tolist()}")
-        if self._evidence and np.shape(evidence) != vectors.shape[:1]:
-            raise ValueError(f"evidence of shape {np.shape(evidence)} does not fit {len(vectors)} vectors")
         # where each bag starts in the file, less where it starts in `vectors`
         shift = np.repeat(self.offsets[bags] - (np.cumsum(lengths) - lengths), lengths)
         rows = shift + np.arange(len(vectors))
