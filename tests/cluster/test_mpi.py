@@ -120,9 +120,10 @@ def test_what_a_round_exchanges_does_not_grow_with_the_corpus_but_with_relations
             assert "exchanged_bytes" not in row
             continue
         # the right-hand sides, each product with the operator (one more for a start that is not 0), R and P
-        # for all, W E, two Gram matrices in float64, and two counts
+        # for all, W E, two Gram matrices in float64, two counts, and before each product the relations' residuals
         products = COUNTED.r_iterations + (number > 0)
         expected = matrices * (1 + products + 1) + 2 * rows + 2 * 8 * RANK**2 + 8 * (1 + (number == 0))
+        expected += 8 * RELATIONS * (COUNTED.r_iterations + 1)
         assert row["exchanged_bytes"] == other["exchanged_bytes"] == expected
 
 
@@ -172,6 +173,7 @@ def test_the_command_writes_one_model_and_one_log(built, two):
     one, two = Model.load(built / "m"), Model.load(built / "two")
     for name in ("properties", "relations"):
         np.testing.assert_allclose(getattr(two, name), getattr(one, name), rtol=1e-3, atol=1e-5)
+    assert two.hyperparameters.pop("absolute") == pytest.approx(one.hyperparameters.pop("absolute"))
     assert two.hyperparameters == {**one.hyperparameters, "processes": 2}
     logs = []
     for name in ("m", "two"):
@@ -292,6 +294,7 @@ def test_slurm_starts_processes_on_two_nodes_and_their_number_trains_nothing_aga
     assert done.returncode == 0, said
     assert checkout.jobs(said) == {"train_als": 1} and "node[1-2]" in nodes
     two = Model.load(checkout.folder / model)
+    assert two.hyperparameters.pop("absolute") == pytest.approx(one.hyperparameters.pop("absolute"))
     assert two.hyperparameters == {**one.hyperparameters, "processes": 2}
     for name in ("properties", "relations"):
         got, expected = getattr(two, name), getattr(one, name)
