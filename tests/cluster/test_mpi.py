@@ -120,7 +120,7 @@ def test_what_a_round_exchanges_does_not_grow_with_the_corpus_but_with_relations
             assert "exchanged_bytes" not in row
             continue
         # the right-hand sides, each product with the operator (one more for a start that is not 0), R and P
-        # for all, W E, two Gram matrices in float64, two counts, and before each product the relations' residuals
+        # for all, W E, two Gram matrices in float64, two counts, and the residuals before each product
         products = COUNTED.r_iterations + (number > 0)
         expected = matrices * (1 + products + 1) + 2 * rows + 2 * 8 * RANK**2 + 8 * (1 + (number == 0))
         expected += 8 * RELATIONS * (COUNTED.r_iterations + 1)
