@@ -63,7 +63,7 @@ def correct(margins: np.ndarray) -> np.ndarray:
 
 
 def accuracy(margins: np.ndarray) -> float:
-    """The share of [n] probes of roles that are told apart, whose margin is above 0; a tie counts half."""
+    """The share of [n] probes of roles with a margin above 0; a margin of 0 counts half."""
     return float(correct(margins).mean()) if len(margins) > 1 else np.nan
 
 

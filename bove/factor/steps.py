@@ -197,7 +197,7 @@ def r_step(
     if R.any():
         residual -= apply(R, E, batches, workers)
         residual -= ridge * R
-    rest, found = residual.reshape(len(B), -1), R.reshape(len(B), -1)  # the same arrays, a row a relation
+    rest, found = residual.reshape(len(B), -1), R.reshape(len(B), -1)  # the same arrays, one row per relation
     block = image = inverse = None
     iterations = 0
     while True:

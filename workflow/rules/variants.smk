@@ -1,6 +1,8 @@
 # What the stages of each variant read and make, and the command-line flags that say so.
 # The systems whose bags the run makes.
 OWN_SYSTEMS = CONFIG["systems"] + CONFIG["baselines"]
+# Those of a model, and those without any vectors; all others look words up.
+MODELLED, BARE = ("properties-only", "bove"), ("overlap",)
 
 
 def made(stage, file):
@@ -63,7 +65,7 @@ def infer_inputs(wildcards):
 def baseline_inputs(wildcards):
     """The trees of a data set, and what a baseline knows of words."""
     files = {"sentences": f"{RUN}/parses/{wildcards.dataset}.conllu.gz"}
-    if wildcards.system != "overlap":
+    if wildcards.system not in BARE:
         files["vectors"] = made("vectors", "vectors.safetensors")(wildcards)
         files["vocabulary"] = made("vocabulary", "vocabulary.json")(wildcards)
     if wildcards.system == "sif":
@@ -202,7 +204,7 @@ def read_files(variant):
 
 def needs_vectors(variant):
     """Whether any file of a variant depends on word vectors."""
-    looked_up = set(OWN_SYSTEMS) - {"properties-only", "bove", "overlap"}
+    looked_up = set(OWN_SYSTEMS) - {*MODELLED, *BARE}
     return variant.config["model"]["pretrained"] or (not variant.kind and bool(looked_up))
 
 
@@ -241,11 +243,11 @@ def variant_files(variant):
 def system_files(wildcards):
     """What the bags of a system and of a data set are made from, and they themselves."""
     yield made("vocabulary", "vocabulary.json")(wildcards)
-    if wildcards.system in ("word-vectors", "mean", "sif", "whitened", "rwmd", "arcs"):
-        yield made("vectors", "vectors.safetensors")(wildcards)
-    elif wildcards.system != "overlap":
+    if wildcards.system in MODELLED:
         yield from training_inputs(wildcards).values()
         yield from infer_inputs(wildcards).values()
+    elif wildcards.system not in BARE:
+        yield made("vectors", "vectors.safetensors")(wildcards)
     bags = bags_file(wildcards.system, wildcards.variant, wildcards.dataset)
     yield bags
     shards = bags.removeprefix(f"{RUN}/").removesuffix(".safetensors")
