@@ -3,7 +3,7 @@
 A data set has one column: the mean of its subsets' correlations (similarity) or all of its pairs together
 (roles); entailment has a column for each subset. Values are times 100, by the metric that the task is judged
 by. Below them stands by how much `bove` exceeds each reference and baseline, with the adjusted p-value. The
-legend says what the captions of the other tables say: definitions, intervals, data, versions.
+legend has the captions and notes of all tables in Markdown: definitions, intervals, data, versions.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,13 +16,12 @@ from bove.evaluate.metrics import METRICS
 from bove.evaluate.results import AGGREGATES, MEAN, TOGETHER, csv_text, parted, weighted
 from bove.evaluate.tables import (
     ABSENT,
-    MARKS,
-    TITLES,
+    HEAD,
     Cell,
     Findings,
     amount,
     below,
-    caption_of,
+    best_and_marks,
     entered_note,
     latex_cell,
     latex_header,
@@ -32,7 +31,7 @@ from bove.evaluate.tables import (
     marks_of,
     printed_p,
     references,
-    row_notes,
+    task_tables,
 )
 
 if TYPE_CHECKING:
@@ -46,12 +45,12 @@ _METRICS = {
 _COLUMNS = """The columns of the summary are the data sets: the *mean* of their subsets for similarity, *all
     pairs together* for roles, each subset for entailment. Rows *bove less* another system are differences, in
     the same unit, with the adjusted p-value in brackets; all differences are in differences.csv. The other
-    tables have the subsets, intervals and further metrics."""
+    tables have the subsets, intervals and further metrics. What follows is of the summary and of these."""
 _MOST_LINES = 10  # of the table, at the end of a run
+_MOST_COLUMNS = 6  # in print that is not the smallest
 _CHOSEN = "*"  # behind data sets on which settings were chosen
-_FLOAT = r"""%% Put into a document with \input; it needs \usepackage{booktabs}. The legend is in legend.md.
-\begin{table*}
-\centering\footnotesize\setlength{\tabcolsep}{4pt}
+_FLOAT = r"""\begin{table*}
+\centering\%s\setlength{\tabcolsep}{3pt}
 \begin{tabular}{@{}l%s@{}}
 \toprule
 %s
@@ -88,12 +87,15 @@ def summary_files(findings: Findings) -> dict[str, str]:
     body = [latex_line([latex_text(name), *map(latex_cell, cells)]) for name, *cells in values]
     body += [r"\midrule"] if compared else []
     for name, cells in compared:
-        body.append(latex_line(map(latex_text, [name, *(text for text, _ in cells)])))
-        body.append(latex_line([r"\quad adjusted $p$", *(latex_text(p) for _, p in cells)]))
-    parts = "c" * len(columns), "\n".join(latex_header(header)), "\n".join(body)
+        own, _, other = name.partition(" less ")
+        body.append(latex_line(map(latex_text, [f"{own} less", *(text for text, _ in cells)])))
+        ps = (latex_text(f"({p})" if p else p) for _, p in cells)
+        body.append(latex_line([rf"\quad {latex_text(other)}", *ps]))
+    size = "footnotesize" if len(columns) <= _MOST_COLUMNS else "scriptsize"
+    parts = size, "c" * len(columns), "\n".join(latex_header(header)), "\n".join(body)
     return {
         "summary.md": f"# Summary\n\n{markdown_table(header, lines, 1)}{below(caption)}",
-        "summary.tex": _FLOAT % (*parts, latex_text(caption)),
+        "summary.tex": HEAD + _FLOAT % (*parts, latex_text(caption)),
         "summary.csv": _csv(systems, columns),
         "legend.md": _legend(columns, findings),
     }
@@ -190,9 +192,7 @@ def _caption(columns: Sequence[Column], findings: Findings) -> str:
     tasks = dict.fromkeys(column.task for column in columns)
     said = ", ".join(_METRICS[task] for task in tasks) + ", times 100"
     if findings.results.system.nunique() > 1:
-        held = references(findings.results)
-        marks, level = ", ".join(MARKS[: len(held)]), f"adjusted p below {findings.bootstrap.level:g}"
-        said += f"; best bold. {marks}: differs from {', '.join(held)} ({level})"
+        said += f"; {best_and_marks(references(findings.results), findings.bootstrap.level)}; p in brackets"
     chosen = any(column.title.endswith(_CHOSEN) for column in columns)
     return f"{said}." + (f" {_CHOSEN}: settings were chosen on it." if chosen else "")
 
@@ -211,12 +211,9 @@ def _csv(systems: Sequence[str], columns: Sequence[Column]) -> str:
 
 
 def _legend(columns: Sequence[Column], findings: Findings) -> str:
-    """The definition, the data and the notes of each task, as below its own tables."""
-    parts = ["# Legend of the summary\n", f"{' '.join(_COLUMNS.split())}\n"]
+    """The caption and the notes of each table of values or differences, by task."""
+    parts = ["# Legend\n", f"{' '.join(_COLUMNS.split())}\n"]
     for task in dict.fromkeys(column.task for column in columns):
-        metric, results = METRICS[task], findings.results
-        results = results[(results.task == task) & (results.metric == metric)]
-        notes = [*row_notes(results), *findings.notes.get(task, ())]
-        said = caption_of(metric, results, findings, published=False)
-        parts.append(f"## {TITLES[task]}\n{below(said, notes)}")
+        for t, table in enumerate(task_tables(task, findings)):
+            parts.append(f"{'###' if t else '##'} {table.title}\n{below(table.caption, table.notes)}")
     return "\n".join(parts)

@@ -2,16 +2,16 @@
 
 The tables of a task have the shape of the paper's two: a row for each subset, a column for each system.
 First comes the metric that the task is judged by, with the paper's own figures where a data set's label and a
-subset's name are those of the paper; then the differences between systems; then the other metrics. Captions
-and notes state every choice behind a figure. They are plain text in which *a phrase* is emphasised, and
-everything is escaped for its form: no text from a file can break a table.
+subset's name are those of the paper; then the differences between systems; then the other metrics. Below a
+table in Markdown a caption and notes state every choice behind a figure; in LaTeX a short caption is enough,
+since the legend (`bove.evaluate.summary`) has the rest. They are plain text in which *a phrase* is
+emphasised, and everything is escaped for its form: no text from a file can break a table.
 """
 
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -140,26 +140,19 @@ _SPECIAL = {mark: f"\\{mark}" for mark in "&%$#_{}"} | {
 }
 _EMPHASIS = re.compile(r"(?<!\w)\*(\S(?:[^*]*\S)?)\*(?!\w)")
 _MINUS = re.compile(r"(?<!\w)-(?=\d)")  # not the hyphen of STS-2014
+HEAD = "% Put into a document with \\input; it needs \\usepackage{booktabs}. The legend is in legend.md.\n"
 # What captions call the table whose text holds for those after it too.
 FIRST = "the first table"
 _NAME_WIDTH = 11  # characters in a line of a column's name
-_MOST_COLUMNS = 5  # beside which there is room for both ends of an interval in one line
-_MOST_LINES = 32  # of a float's rows, so that it has room on a page
-# \bovefit sets small print, and takes the first of three sizes that fits the page's width.
-_HEAD = r"""% Put into a document with \input; it needs \usepackage{booktabs}.
-\providecommand{\bovefit}[1]{\begingroup\setlength{\tabcolsep}{3pt}%
-  \let\boveprint\scriptsize\sbox0{\footnotesize#1}%
-  \ifdim\wd0>\textwidth\let\boveprint\tiny\sbox0{\scriptsize#1}\fi
-  \ifdim\wd0>\textwidth\setlength{\tabcolsep}{1.5pt}\sbox0{\tiny#1}\fi
-  \usebox0\endgroup}
-"""
+_MOST_COLUMNS = 5  # of values, side by side on a page
+_MOST_ROWS = 32  # of a float, so that it has room on a page
 _FLOAT = r"""\begin{table*}
-\centering
-\bovefit{\begin{tabular}{@{}%s@{}}
+\centering\%s\setlength{\tabcolsep}{%s}
+\begin{tabular}{@{}%s@{}}
 \toprule
 %s
 \bottomrule
-\end{tabular}}
+\end{tabular}
 %s
 \end{table*}
 """
@@ -195,14 +188,16 @@ class Table:
         title: heading in Markdown.
         columns: header of the rows' cells.
         rows: those of one data set are consecutive.
-        caption, notes: below the table; in LaTeX the notes end the caption. FIRST stands for another table.
-        names: header of the rows' further names.
+        short: the caption in LaTeX, of at most 40 words.
+        caption, notes: below the table in Markdown. FIRST stands for another table.
+        names: header of the rows' two further names.
     """
 
     name: str
     title: str
     columns: Sequence[str]
     rows: Sequence[Row]
+    short: str
     caption: str
     notes: Sequence[str] = ()
     names: Sequence[str] = ()
@@ -229,12 +224,12 @@ def _markdown_cell(cell: Cell) -> str:
 
 
 def latex(tables: Sequence[Table]) -> str:
-    """All tables as floats that need the package booktabs and nothing else, and fit the page's width: in
-    `article`, five systems beside the paper's.
+    """All tables as floats that need the package booktabs and nothing else, and fit the page of `article`.
 
-    A table of many rows is several floats, which end with a data set where that is possible.
+    A table of many columns or rows is several floats. They have values and the intervals of differences;
+    those of values are in Markdown.
     """
-    return _HEAD + "\n".join(part for table in tables for part in _latex(table, tables[0].name))
+    return HEAD + "\n".join(part for table in tables for part in _latex(table))
 
 
 def latex_text(text: str) -> str:
@@ -243,35 +238,43 @@ def latex_text(text: str) -> str:
     return _MINUS.sub("$-$", _EMPHASIS.sub(r"\\emph{\1}", escaped))
 
 
-def _latex(table: Table, first: str) -> Iterator[str]:
+def _latex(table: Table) -> Iterator[str]:
     """The floats of a table, of which the first has the caption."""
-    header = ["subset", *table.names, *table.columns]
-    columns = "l" * (1 + len(table.names)) + "c" * len(table.columns)
     title = latex_text(table.title)
-    text = latex_text(" ".join([table.caption, *table.notes])).replace(FIRST, rf"Table~\ref{{tab:{first}}}")
-    caption = rf"\caption[{{{title}}}]{{\footnotesize {text}}}" + f"\n\\label{{tab:{table.name}}}"
-    stacked = len(table.columns) > _MOST_COLUMNS
-    for rows in _parts(table.rows, _MOST_LINES // (3 if stacked else 2)):
-        lines = latex_header(header)
-        for dataset, of_dataset in groupby(rows, lambda row: row.dataset):
-            above = rf"\multicolumn{{{len(header)}}}{{@{{}}l}}{{\emph{{{latex_text(dataset)}}}}} \\"
-            lines += [r"\midrule", above, *(line for row in of_dataset for line in _latex_row(row, stacked))]
-        yield _FLOAT % (columns, "\n".join(lines), caption)
-        caption = rf"\caption[]{{\footnotesize {title}, continued.}}"
+    caption = rf"\caption[{{{title}}}]{{{latex_text(table.short)}}}" + f"\n\\label{{tab:{table.name}}}"
+    size = ("scriptsize", "2pt") if table.names else ("footnotesize", "3pt")
+    parts = -(-len(table.columns) // _MOST_COLUMNS)
+    ends = [len(table.columns) * part // parts for part in range(parts + 1)]
+    for start, end in zip(ends, ends[1:], strict=False):
+        first = table.names or ["subset", "pairs"]
+        for groups in _parts(table.rows):
+            lines = latex_header([*first, *table.columns[start:end]])
+            for name, rows in groups:
+                above = rf"\multicolumn{{{end - start + 2}}}{{@{{}}l}}{{\emph{{{latex_text(name)}}}}}"
+                lines += [r"\midrule", latex_line([above])]
+                for row in rows:
+                    cells = [latex_cell(cell, bool(row.names)) for cell in row.cells[start:end]]
+                    names = map(latex_text, row.names or [row.subset, row.pairs])
+                    lines.append(latex_line([*names, *cells]))
+            columns = f"l{'l' if table.names else 'r'}{'c' * (end - start)}"
+            yield _FLOAT % (*size, columns, "\n".join(lines), caption)
+            caption = rf"\caption[]{{{title}, continued.}}"
 
 
-def _parts(rows: Sequence[Row], most: int) -> Iterator[list[Row]]:
-    """Rows by float, at most so many: whole data sets, or parts of one."""
-    part: list[Row] = []
-    for _, group in groupby(rows, lambda row: row.dataset):
-        of_dataset = list(group)
-        if part and len(part) + len(of_dataset) > most:
-            yield part
-            part = []
-        part += of_dataset
-        while len(part) > most:
-            yield part[:most]
-            part = part[most:]
+def _parts(rows: Sequence[Row]) -> Iterator[list[tuple[str, list[Row]]]]:
+    """Rows by float, in groups under a data set's name, and the subset's where rows have names: whole groups
+    where that is possible."""
+    of_name: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        of_name[f"{row.dataset}: {row.subset}" if row.names else row.dataset].append(row)
+    part: list[tuple[str, list[Row]]] = []
+    for name, group in of_name.items():
+        for start in range(0, len(group), _MOST_ROWS):
+            found = group[start : start + _MOST_ROWS]
+            if part and sum(1 + len(others) for _, others in part) + len(found) >= _MOST_ROWS:
+                yield part
+                part = []
+            part.append((name, found))
     yield part
 
 
@@ -283,29 +286,13 @@ def latex_header(names: Sequence[str]) -> list[str]:
     return [latex_line(map(latex_text, line)) for line in zip(*padded, strict=True)]
 
 
-def _latex_row(row: Row, stacked: bool) -> list[str]:
-    """The values; below them, in small print, their intervals, and below the subset how many pairs it has.
-
-    Where `stacked`, the ends of an interval are below each other.
-    """
-    details = [", ".join(filter(None, (row.detail, f"{row.pairs} pairs"))), *[""] * len(row.names)]
-    intervals = [latex_text(cell.interval) for cell in row.cells]
-    columns = [[text] for text in map(latex_text, details)]
-    columns += [interval.split(" ") if stacked else [interval] for interval in intervals]
-    small = [
-        latex_line(rf"{{\boveprint {text}}}" if text else "" for text in line)
-        for line in zip_longest(*columns, fillvalue="")
-    ]
-    values = [*map(latex_text, (row.subset, *row.names)), *map(latex_cell, row.cells)]
-    return [latex_line(values), *small]
-
-
-def latex_cell(cell: Cell) -> str:
-    text = latex_text(cell.text)
+def latex_cell(cell: Cell, interval: bool = False) -> str:
+    text = latex_text(cell.text.partition(f"{UNDEFINED} (")[0] or UNDEFINED)  # Markdown has the reason
     text = rf"\textbf{{{text}}}" if cell.bold else text
     # marks take no room, so that the digits are below each other
     marks = rf"\rlap{{\textsuperscript{{{latex_text(cell.marks)}}}}}" if cell.marks else ""
-    return " ".join(filter(None, (text + marks, latex_text(cell.note))))
+    more = [latex_text(cell.interval)] if interval else []
+    return " ".join(filter(None, (text + marks, *more, latex_text(cell.note))))
 
 
 def latex_line(cells: Iterable[str]) -> str:
@@ -371,6 +358,17 @@ _CAPTIONS = {
     "as in the first": f"Intervals{{marks}} are made as in {FIRST}.",
     "data": "Data: {data}.",
 }
+# Captions in LaTeX; best_and_marks and the like go on.
+_SHORT = {
+    "pearson": "Pearson's correlation of gold scores with STS(S1, S2)",
+    "spearman": "Spearman's rank correlation of gold scores with STS(S1, S2)",
+    "average-precision": "Average precision of entailment, pairs ranked by SNLI(S1, S2)",
+    "roc-auc": "Area under the ROC curve of entailment, pairs ranked by SNLI(S1, S2)",
+    "length-correlation": "Pearson's correlation of SNLI(S1, S2) with the second sentence's length",
+    "accuracy": "Accuracy in telling subject and object from these exchanged",
+    "differences": "Differences, in {unit}, with {percent:g}% intervals; above 0 the first system is better",
+    "published": "paper: Popa and Henderson (2017)",
+}
 
 
 @dataclass(frozen=True)
@@ -424,13 +422,14 @@ def _metric_table(task: str, metric: str, results, differences, findings: Findin
         figures = published.get((row.dataset, row.subset), [np.nan] * len(paper.SYSTEMS))
         of_row += [Cell(ABSENT if np.isnan(x) else printed(metric, x)) for x in figures if published]
         rows.append(_row(row, of_row))
-    notes = [*row_notes(results), *findings.notes.get(task, ())] if is_main else []
+    notes = [*_row_notes(results), *findings.notes.get(task, ())] if is_main else []
     return Table(
         f"{FILES[task]}-{metric}",
         TITLES[task if is_main else metric],
         [*systems, *(f"paper: {name}" for name in paper.SYSTEMS if published)],
         rows,
-        caption_of(metric, results, findings, bool(published)),
+        _short_of(metric, results, findings, bool(published)),
+        _caption_of(metric, results, findings, bool(published)),
         [*notes, *findings.notes.get(metric, ()), *_undefined_notes(results, "value", findings)],
     )
 
@@ -471,6 +470,7 @@ def _differences_table(task: str, metric: str, results, differences, findings: F
         TITLES["differences"],
         ["difference", "p", "adjusted p"],
         rows,
+        f"{_SHORT['differences']}.".format(unit=unit, percent=100 * findings.bootstrap.confidence),
         _said(["differences"], unit=unit, least=least),
         _undefined_notes(shown, "difference", findings),
         ["system", "against"],
@@ -534,8 +534,23 @@ def _published(results: "DataFrame") -> dict[tuple[str, str], tuple[float, float
     return found
 
 
-def caption_of(metric: str, results: "DataFrame", findings: Findings, published: bool) -> str:
-    """What is below a table of values, made of _CAPTIONS."""
+def _short_of(metric: str, results: "DataFrame", findings: Findings, published: bool) -> str:
+    """The caption of a table of values in LaTeX, made of _SHORT."""
+    parts = [_SHORT[metric]]
+    if results.system.nunique() > 1:
+        bold = metric != "length-correlation"
+        parts.append(best_and_marks(references(results), findings.bootstrap.level, bold))
+    return "; ".join(parts + [_SHORT["published"]] * published) + "."
+
+
+def best_and_marks(held: Sequence[str], level: float, bold: bool = True) -> str:
+    """What a short caption says of bold print and of marks."""
+    marks = f"{', '.join(MARKS[: len(held)])}: differs from {', '.join(held)} (adjusted p below {level:g})"
+    return f"best bold; {marks}" if bold else marks
+
+
+def _caption_of(metric: str, results: "DataFrame", findings: Findings, published: bool) -> str:
+    """What is below a table of values in Markdown, made of _CAPTIONS."""
     several, of = results.system.nunique() > 1, findings.bootstrap
     parts = [metric, "bold"] if several and metric != "length-correlation" else [metric]
     if metric not in METRICS.values():
@@ -560,7 +575,7 @@ def _said(parts: Iterable[str], **values) -> str:
     return " ".join(" ".join(_CAPTIONS[part].split()).format(**values) for part in parts)
 
 
-def row_notes(results: "DataFrame") -> list[str]:
+def _row_notes(results: "DataFrame") -> list[str]:
     """What to know about single rows: empty bags, other pair counts, where choices were made."""
     notes = [] if results.n_empty.any() else ["No scored pair has a sentence without vectors."]
     for (name, subset), rows in without_summaries(results).groupby(["name", "subset"], sort=False):

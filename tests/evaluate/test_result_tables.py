@@ -27,8 +27,9 @@ TABLE = tables.Table(
     rows=[
         tables.Row("STS & 50%", "a|b", "of 2 subsets", "9 of 10", CELLS),
         tables.Row("STS & 50%", "c", "", "5", [tables.Cell("1.0000"), tables.Cell("-")]),
-        tables.Row("other", "d", "", "5", [tables.Cell("1.0000"), tables.Cell("-")]),
+        tables.Row("other", "d", "", "5", [tables.Cell("undefined (constant)"), tables.Cell("-")]),
     ],
+    short="A *short* one, with 95% & † marks.",
     caption="A *caption* with 95% & † marks.",
     notes=["One_note.", "p < 0.05, r of -0.3 in STS-2014."],
 )
@@ -42,7 +43,7 @@ def test_markdown_has_one_line_per_row():
         r"| STS & 50% | a\|b (of 2 subsets) | 9 of 10 | **0.5000**†‡ [-0.1000, 0.6000] | "
         "-0.2500 (1 of 2 subsets defined) |",
         "| STS & 50% | c | 5 | 1.0000 | - |",
-        "| other | d | 5 | 1.0000 | - |",
+        "| other | d | 5 | undefined (constant) | - |",
         "",
         "A *caption* with 95% & † marks.",
         "",
@@ -54,28 +55,35 @@ def test_markdown_has_one_line_per_row():
     assert text == "| a\\|b      |   n |\n| --------- | --: |\n| c         |   1 |\n| long cell |  22 |\n"
 
 
-def test_latex_has_values_and_small_print_below_them():
-    lines = tables.latex([TABLE]).split("\n")
-    assert r"\usepackage{booktabs}" in lines[0]
+def test_latex_has_values_and_a_short_caption_and_no_macro_of_its_own():
+    text = tables.latex([TABLE])
+    lines = text.split("\n")
+    assert r"\usepackage{booktabs}" in lines[0] and "command" not in text and r"\def" not in text
     rows = [line for line in lines if line.endswith(r"\\")]
     assert rows == [
-        r" &  & paper \\",
-        r"subset & x\_1 & BoVE \\",
-        r"\multicolumn{3}{@{}l}{\emph{STS \& 50\%}} \\",
-        r"a\textbar{}b & \textbf{0.5000}\rlap{\textsuperscript{\textdagger{}\textdaggerdbl{}}}"
+        r" &  &  & paper \\",
+        r"subset & pairs & x\_1 & BoVE \\",
+        r"\multicolumn{4}{@{}l}{\emph{STS \& 50\%}} \\",
+        r"a\textbar{}b & 9 of 10 & \textbf{0.5000}\rlap{\textsuperscript{\textdagger{}\textdaggerdbl{}}}"
         r" & $-$0.2500 (1 of 2 subsets defined) \\",
-        r"{\boveprint of 2 subsets, 9 of 10 pairs} & {\boveprint [$-$0.1000, 0.6000]} &  \\",
-        r"c & 1.0000 & - \\",
-        r"{\boveprint 5 pairs} &  &  \\",
-        r"\multicolumn{3}{@{}l}{\emph{other}} \\",
-        r"d & 1.0000 & - \\",
-        r"{\boveprint 5 pairs} &  &  \\",
+        r"c & 5 & 1.0000 & - \\",
+        r"\multicolumn{4}{@{}l}{\emph{other}} \\",
+        r"d & 5 & undefined & - \\",
     ]
-    caption = (
-        r"\caption[{A title}]{\footnotesize A \emph{caption} with 95\% \& \textdagger{} marks. One\_note. "
-        r"p \textless{} 0.05, r of $-$0.3 in STS-2014.}"
+    caption = r"\caption[{A title}]{A \emph{short} one, with 95\% \& \textdagger{} marks.}"
+    assert caption in lines and r"\label{tab:sts}" in lines and "One\\_note" not in text
+
+
+def test_differences_are_below_the_subset_and_have_intervals_in_latex():
+    row = tables.Row("STS", "mean", "", "9", [tables.Cell("+0.1000", interval="[-0.2, 0.3]")], ["x_1", "y"])
+    text = tables.latex(
+        [tables.Table("d", "D", ["difference"], [row, row], "", "", (), ["system", "against"])]
     )
-    assert caption in lines and r"\label{tab:sts}" in lines
+    assert [line for line in text.split("\n") if line.endswith(r"\\")] == [
+        r"system & against & difference \\",
+        r"\multicolumn{3}{@{}l}{\emph{STS: mean}} \\",
+        *[r"x\_1 & y & +0.1000 [$-$0.2, 0.3] \\"] * 2,
+    ]
 
 
 def test_text_is_escaped_for_latex():
@@ -86,24 +94,24 @@ def test_text_is_escaped_for_latex():
     assert tables.latex_text("two * stars * apart, 2*3*4\nlines") == r"two * stars * apart, 2*3*4 lines"
 
 
-def test_later_tables_are_below_the_first_and_refer_to_it_and_a_long_table_is_several_floats():
-    later = dataclasses.replace(TABLE, name="later", caption="As in the first table.")
+def test_later_tables_are_below_the_first_and_a_long_or_wide_table_is_several_floats():
+    later = dataclasses.replace(TABLE, name="later")
     titles = [line for line in tables.markdown([TABLE, later]).split("\n") if line.startswith("#")]
     assert titles == ["# A title", "## A title"]
-    assert r"\footnotesize As in Table~\ref{tab:sts}." in tables.latex([TABLE, later])
-    sizes = {"x": 12, "y": 10, "z": 20}
-    rows = [tables.Row(name, str(i), "", "5", CELLS) for name, size in sizes.items() for i in range(size)]
-    text = tables.latex([dataclasses.replace(TABLE, rows=rows)])
+    sizes = {"x": 22, "y": 10, "z": 40}
+    rows = [tables.Row(name, str(i), "", "5", CELLS * 4) for name, size in sizes.items() for i in range(size)]
+    text = tables.latex([dataclasses.replace(TABLE, columns=list("abcdefgh"), rows=rows)])
     floats = text.split(r"\begin{table*}")[1:]
     shown = [[name for name in sizes if rf"\emph{{{name}}}" in one] for one in floats]
-    assert shown == [["x"], ["y"], ["z"], ["z"]]
-    assert text.count(r"\label{") == 1 and text.count("A title, continued.") == 3
-    assert sum(one.count(r"\textbf{0.5000}") for one in floats) == len(rows)
+    assert shown == [["x"], ["y"], ["z"], ["z"]] * 2
+    assert [("& a &" in one, "& e &" in one) for one in floats] == [(True, False)] * 4 + [(False, True)] * 4
+    assert text.count(r"\label{") == 1 and text.count("A title, continued.") == 7
+    assert sum(one.count(r"\textbf{0.5000}") for one in floats) == 4 * len(rows)
 
 
-def compiled(folder, tables):
+def compiled(folder, given):
     """What pdflatex says of a minimal document with the tables."""
-    (folder / "tables.tex").write_text(tables.latex(tables), encoding="utf-8")
+    (folder / "tables.tex").write_text(tables.latex(given), encoding="utf-8")
     document = r"\documentclass{article}\usepackage{booktabs}\begin{document}\input{tables}\end{document}"
     (folder / "main.tex").write_text(document, encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "main.tex"]
@@ -115,19 +123,24 @@ def compiled(folder, tables):
 
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="needs pdflatex")
 def test_tables_compile_and_those_of_many_systems_and_rows_fit_the_page(tmp_path):
-    row = tables.Row(ODD, ODD, ODD, "5", [tables.Cell(ODD, True, "†", ODD, ODD)], [ODD])
-    compiled(tmp_path, [TABLE, tables.Table("odd", ODD, [ODD], [row], ODD, [ODD], [ODD])])
-    for n in (3, 4, 5):
-        columns = [*(f"properties-{i}" for i in range(n)), "paper: bag of W2V", "paper: BoVE"]
-        cells = [*[CELLS[0]] * n, tables.Cell("0.6429"), tables.Cell("-")]
-        rows = [
-            tables.Row(data, f"answers-students {i}", "of 6 subsets", "3750", cells)
-            for data in ("STS-2014", "STS-2015", "STS-2016")
-            for i in range(9)
-        ]
-        table = dataclasses.replace(TABLE, columns=columns, rows=rows, caption="A caption. " * 150)
-        said = compiled(tmp_path, [table])
-        assert "Overfull" not in said and "Float too large" not in said, n
+    row = tables.Row(ODD, ODD, ODD, "5", [tables.Cell(ODD, True, "†", ODD, ODD)], [ODD, ODD])
+    compiled(tmp_path, [TABLE, tables.Table("odd", ODD, [ODD], [row], ODD, ODD, [ODD], [ODD, ODD])])
+    names = [f"properties-{i} (evidence)" for i in range(9)]
+    places = [(f"STS-{year}", f"answers-students {i}") for year in range(2014, 2017) for i in range(9)]
+    cells = [*[CELLS[0]] * 10, tables.Cell("undefined (constant)")]
+    rows = [tables.Row(*place, "of 6 subsets", "3750", cells) for place in places]
+    wide = dataclasses.replace(TABLE, columns=[*names, "paper: bag of W2V", "paper: BoVE"], rows=rows)
+    cells = [
+        tables.Cell("-0.0070", interval="[-0.0124, -0.0016]"),
+        tables.Cell("<0.001"),
+        tables.Cell("0.02"),
+    ]
+    pairs = list(zip(names, names[1:], strict=False))
+    rows = [tables.Row(*place, "", "9", cells, pair) for place in places for pair in pairs]
+    columns = ["difference", "p", "adjusted p"]
+    long = tables.Table("d", "D", columns, rows, "A caption. " * 20, "", (), ["system", "against"])
+    said = compiled(tmp_path, [wide, long])
+    assert "Overfull" not in said and "Float too large" not in said
 
 
 # What tables say.
@@ -356,7 +369,10 @@ def test_further_metrics_have_tables_of_their_own():
     metrics = ("average-precision", "roc-auc", "length-correlation")
     results = [bounded("dev", name, 0.5, metric=metric, **SNLI) for metric in metrics for name in ("x", "y")]
     notes = {"entailment": ["Of the task."], "length-correlation": ["Of the length."]}
-    first, area, length = tables.task_tables("entailment", found(results, {"snli": "SNLI"}, notes=notes))
+    given = found(results, {"snli": "SNLI"}, ["snli"], notes=notes)
+    first, area, length = tables.task_tables("entailment", given)
+    assert all(0 < len(table.short.split()) <= 40 for table in (first, area, length))
+    assert "paper: Popa and Henderson (2017)" in first.short and "best bold" not in length.short
     assert [table.name for table in (first, area, length)] == [f"snli-{metric}" for metric in metrics]
     assert first.columns[2:] == ["paper: bag of W2V", "paper: BoVE"] and area.columns == ["x", "y"]
     assert area.rows[0].cells[0].text == "50.00%" and length.rows[0].cells[0].text == "0.5000"
