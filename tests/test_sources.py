@@ -71,6 +71,7 @@ def vectors(file, source):
         ({"sources": {"c": {"sha256": "0" * 64}}}, "sources.c: has no url, file or sentences; give one"),
         ({"sources": {"c": {**WEB, "members": ["a/x", "b/x"]}}}, "sources.c.members: two members have"),
         ({"bags": {"other": {"d": "no"}}}, "bags.other.d: no: no such file"),
+        ({"encoders": {"e": {"path": "no"}}}, "encoders.e.path: no: no folder of an encoder"),
         (vectors("cc/x", WEB), "vectors.file: no source 'cc'; did you mean c? there are: c"),
         (vectors("vectors", WEB), "vectors.file: no source 'vectors'; there are: c"),
         (

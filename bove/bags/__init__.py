@@ -2,7 +2,9 @@
 
 `word-vectors` looks the words up, `bove` infers token vectors from a graph, and `properties-only` is the
 first step of that, without relations. The baselines, which a configuration may ask for, are in baselines.py.
+An encoder NAME gives two: `NAME-sentences` has its vectors of sentences, `NAME-tokens` those of tokens.
 """
 
 SYSTEMS = WORD_VECTORS, PROPERTIES_ONLY, BOVE = ("word-vectors", "properties-only", "bove")
 BASELINES = MEAN, SIF, WHITENED, RWMD, OVERLAP, ARCS = ("mean", "sif", "whitened", "rwmd", "overlap", "arcs")
+ENCODED = SENTENCES, TOKENS = ("-sentences", "-tokens")

@@ -31,12 +31,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bove.bags import ARCS, MEAN, OVERLAP, RWMD, SIF
+from bove.bags import ARCS, MEAN, OVERLAP, RWMD, SENTENCES, SIF
 
 A = 1e-3
 ARCS_TO_WORDS = 0.15
 # What bags of a baseline are compared by, where it is not the paper's alignment.
 COMPARED_BY = {MEAN: "cosine", SIF: "cosine", RWMD: "rwmd", OVERLAP: "overlap", ARCS: "arcs"}
+
+
+def compared_by(system: str) -> str | None:
+    """What bags of a system are compared by, where it is not the paper's alignment; else None."""
+    return "cosine" if system.endswith(SENTENCES) else COMPARED_BY.get(system)
 
 
 def mean(vectors: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:

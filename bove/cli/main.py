@@ -17,15 +17,16 @@ from bove.files import refusal
 log = logging.getLogger("bove")
 MOST_SEED = 2**32 - 1  # the configuration's; some libraries take no more
 # Arguments that name a file to write, or a folder that gets files.
-WRITTEN = ("output", "report", "training_log", "times", "table_notes", "trees", "html", "log")
+WRITTEN = ("output", "sentence_output", "report", "training_log", "times", "table_notes", "trees", "html")
+WRITTEN += ("log",)
 WORKFLOW = "Stages of the workflow, which calls them in this order; each runs with its files alone:"
 SHORT = 12  # options of a stage that its usage line lists; of more, those that it needs
 # What only some stages import → the extra that installs it.
 EXTRAS = {
     "gensim": "vectors", "jinja2": "plots", "markdown_it": "workflow", "matplotlib": "plots", "mpi4py": "mpi",
     "networkx": "networkx", "pooch": "workflow", "pygments": "workflow",
-    "qdrant_edge": "search", "requests": "workflow", "snakemake": "workflow", "stanza": "parse",
-    "torch": "parse",
+    "qdrant_edge": "search", "requests": "workflow", "sentence_transformers": "encoders",
+    "snakemake": "workflow", "stanza": "parse", "torch": "parse",
 }  # fmt: skip
 
 

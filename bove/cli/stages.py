@@ -49,6 +49,7 @@ GROUPS = {
     "bags of vectors": {
         "infer": ("infer", "infer bags of vectors for graphs"),
         "baseline": ("baseline", "make bags of a baseline, such as averages of word vectors"),
+        "encoder": ("encoder", "make bags of an encoder: vectors of sentences and of their tokens"),
         "gather-bags": ("infer", "put the bags of all shards of inference into one file"),
         "compare-bags": ("infer", "compare two files of bags of the same sentences, token by token"),
     },

@@ -225,7 +225,7 @@ def summary(config: dict) -> str:
     tried = dict.fromkeys([*select.get("grid", ()), *(key for p in select.get("points", ()) for key in p)])
     named = {"select": tried, "compare": config["compare"], "ablations": config["ablations"]}
     named["seeds"] = map(str, sorted({config["seed"], *config["seeds"]})) if config["seeds"] else ()
-    named |= {"baselines": config["baselines"], "bags": config["bags"]}
+    named |= {"baselines": config["baselines"], "encoders": config["encoders"], "bags": config["bags"]}
     others = "".join(f"; {kind}: {', '.join(names)}" for kind, names in named.items() if names)
     return (
         f"Run {config['run']}: rank {model['rank']}, {model['trainer']}, {weights}; inference "

@@ -27,6 +27,7 @@ from typing import IO
 from bove import demo
 from bove.errors import BoveError, similar
 from bove.files import atomic_path, read_lines, read_object, sha256, write_json
+from bove.text.encoders import encoder_files
 
 log = logging.getLogger("bove")
 DOWNLOADS = "results/downloads"
@@ -62,6 +63,13 @@ def references(config: dict) -> Iterator[tuple[str, str]]:
             for key in PAIR_FILES:
                 if key in files:
                     yield f"datasets.{name}.subsets.{subset}.{key}", files[key]
+    for name, encoder in config["encoders"].items():
+        folder = os.path.expanduser(encoder["path"])  # noqa: PTH111
+        try:
+            files = encoder_files(folder)
+        except BoveError as e:
+            raise BoveError(f"configuration: encoders.{name}.path: {e}") from e
+        yield from ((f"encoders.{name}.{file}", f"{folder}/{file}") for file in files)
     for system, files in config["bags"].items():
         for name, value in files.items():
             yield f"bags.{system}.{name}", value

@@ -15,7 +15,7 @@ from operator import getitem
 from pathlib import Path
 from typing import Any
 
-from bove.bags import BOVE, SYSTEMS
+from bove.bags import BOVE, ENCODED, SYSTEMS
 from bove.config import packed, sources
 from bove.config.load import fill, load, load_schema, merge, resolve
 from bove.errors import BoveError, similar
@@ -197,9 +197,14 @@ def used_sources(found: Sequence[Variant]) -> dict[str, dict]:
     return {name: source for variant in found for name, source in sources.used(variant.config).items()}
 
 
+def encoded(config: dict) -> list[str]:
+    """The systems that the encoders of a configuration give."""
+    return [name + kind for name in config["encoders"] for kind in ENCODED]
+
+
 def _check_names(config: dict, selects: bool) -> None:
     """See that names differ from those beside them in a table, and that the run's own model is scored."""
-    own = (*SYSTEMS, *config["baselines"])
+    own = (*SYSTEMS, *config["baselines"], *encoded(config))
     for kind, taken in (
         ("compare", own),
         ("bags", (*own, *config["compare"])),

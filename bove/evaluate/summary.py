@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bove.bags import BASELINES, BOVE
+from bove.bags import BASELINES, BOVE, ENCODED
 from bove.evaluate.metrics import METRICS
 from bove.evaluate.results import AGGREGATES, MEAN, TOGETHER, csv_text, parted, weighted
 from bove.evaluate.tables import (
@@ -168,7 +168,8 @@ def _differences(
                 by_place[(row.dataset, row.subset, *sides)] = text, printed_p(row.p_adjusted)
     systems = list(findings.results.system.unique())
     own = next((name for name in systems if parted(name)[0] == BOVE), BOVE)
-    baselines = [name for name in BASELINES if any(parted(system)[0] == name for system in systems)]
+    plain = dict.fromkeys(parted(system)[0] for system in systems)
+    baselines = [name for name in plain if name in BASELINES or name.endswith(ENCODED)]
     for other in dict.fromkeys([*references(findings.results), *baselines]):
         alike = weighted(other, parted(own)[1])
         sides = own, alike if alike in systems else other

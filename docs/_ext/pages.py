@@ -28,7 +28,7 @@ LINKS = {
 NAVIGATION = {
     "First steps": ["start", "own-sentences", "own-graphs", "knowledge-graphs", "own-data", "own-vectors"],
     "The method": ["method", "rescal", "parsing", "speed", "scaling"],
-    "In use": ["looking-inside", "searching", "results", "baselines", "cluster", "trouble"],
+    "In use": ["looking-inside", "searching", "results", "baselines", "encoders", "cluster", "trouble"],
     "Reference": ["configuration", "keys", "commands", "api"],
     "About": ["cite", "changelog"],
 }

@@ -44,9 +44,9 @@ def bove(folder, *words, **environment):
 
 # What a stage needs to be given: files and folders, some with names of theirs.
 GIVEN = (
-    "accuracy bags base candidate config data dev differences first graphs input markdown model output pairs "
-    "parser parses report reports results run runs scores second sentences shards sources tagger "
-    "training_log treebank url vocabulary"
+    "accuracy bags base candidate config data dev differences encoder first graphs input markdown model "
+    "output pairs parser parses report reports results run runs scores second sentence_output sentences "
+    "shards sources tagger training_log treebank url vocabulary"
 )
 
 

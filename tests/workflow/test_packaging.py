@@ -29,6 +29,7 @@ TOOLS = {
 }  # fmt: skip
 # where a module is called otherwise
 MODULES = {"qdrant-edge-py": "qdrant_edge", "markdown-it-py": "markdown_it"}
+MODULES |= {"sentence-transformers": "sentence_transformers"}
 
 
 def _name(text):

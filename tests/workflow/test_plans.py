@@ -160,6 +160,27 @@ def test_baselines_are_bags_of_their_own_and_columns_beside_the_systems(checkout
     ]
 
 
+def test_an_encoder_gives_two_columns_and_without_its_extra_it_is_refused_at_once(checkout, own, tmp_path):
+    files = "config.json", "model.safetensors", "tokenizer.json"
+    for name in files:
+        write_file(tmp_path / "of mine" / name)
+    changes = own(encoders={"mini": {"path": str(tmp_path / "of mine")}})
+    plan = checkout.planned(*changes)
+    assert plan == WHOLE + Counter({"train_als": 1, "encoder": 3})
+    scored = next(c for c in plan.commands if c.startswith("bove score") and "pairs/sts.jsonl" in c)
+    for kind in ("sentences", "tokens"):
+        assert f" mini-{kind}=results/demo/bags/mini-{kind}/sts.safetensors" in scored
+    gone = (
+        "from importlib import metadata\nversion = metadata.version\ndef found(name):\n"
+        "    if name == 'sentence-transformers':\n        raise metadata.PackageNotFoundError(name)\n"
+        "    return version(name)\nmetadata.version = found\n"
+    )
+    write_file(tmp_path / "sitecustomize.py", gone)
+    done = checkout.snakemake("--dry-run", *changes, PYTHONPATH=str(tmp_path))
+    said = "encoders: they need sentence-transformers; install it with: pip install 'bove[encoders]'\n"
+    assert done.returncode == 2 and done.stderr.endswith(f"\nconfiguration: {said}")
+
+
 def test_what_only_a_comparison_reads_is_fetched_and_a_run_s_name_may_have_dots(checkout, own):
     plan = checkout.planned(
         *own(

@@ -22,9 +22,10 @@ from bove.cli.cache import cache_folder
 from bove.cli.stages import code
 from bove.config import sources
 from bove.config.load import load, resolve, store, summary
-from bove.config.variants import Homes, check_sources, development, used_sources, variants
+from bove.config.variants import Homes, check_sources, development, encoded, used_sources, variants
 from bove.errors import BoveError
 from bove.fingerprint import fingerprint
+from bove.text.encoders import encoder_files
 
 
 def refuse(error):
@@ -88,7 +89,7 @@ def complete(job):
     """
     if job.shellcmd is None:
         return
-    parts = [f"{{{name}}}" for name in ("bags", "system", "dataset") if name in job.wildcard_names]
+    parts = [f"{{{name}}}" for name in ("bags", "system", "encoder", "dataset") if name in job.wildcard_names]
     parts += ["{shard}-of-{shards}"] if "shard" in job.wildcard_names else []
     name = ("{variant}" if "variant" in job.wildcard_names else "") + "/".join([job.name, *parts])
     job.log_modifier = job.benchmark_modifier = job.output_modifier
@@ -137,6 +138,12 @@ def installed(package):
 
 # What starts the processes of a training; none where there is one.
 MPI_LAUNCHER = CONFIG["mpi"]["launcher"] if CONFIG["mpi"]["processes"] > 1 else None
+
+
+if CONFIG["encoders"] and not CONDA and installed("sentence-transformers") == "none":
+    refuse(
+        "configuration: encoders: they need sentence-transformers; install it with: pip install 'bove[encoders]'"
+    )
 
 
 def launched(wildcards, resources):

@@ -135,3 +135,28 @@ if CONFIG["baselines"]:
         shell:
             "bove baseline --system {wildcards.system} {params.inputs} {params.treebank} {params.options}"
             " --output {output.bags:q} --log {log:q}"
+
+
+if CONFIG["encoders"]:
+
+    rule encoder:
+        """Make bags of an encoder: its vectors of sentences, and those of their tokens."""
+        input:
+            unpack(encoder_inputs),
+        output:
+            tokens=f"{RUN}/{{variant}}bags/{{encoder}}-tokens/{{dataset}}.safetensors",
+            sentences=f"{RUN}/{{variant}}bags/{{encoder}}-sentences/{{dataset}}.safetensors",
+        wildcard_constraints:
+            encoder=one_of(CONFIG["encoders"]),
+        threads: CONFIG["threads"]
+        resources:
+            mem_mb=needs(2000, 4, "encoder"),
+            runtime=needs(120),
+        params:
+            folder=lambda wildcards: os.path.expanduser(CONFIG["encoders"][wildcards.encoder]["path"]),
+            options=lambda wildcards: flags(settings(wildcards, "scoring"), "punctuation"),
+            versions=versions("sentence-transformers", "transformers", "torch"),
+        shell:
+            "bove encoder --encoder {params.folder:q} --name {wildcards.encoder} --sentences {input.sentences:q}"
+            " {params.options} --threads {threads} --output {output.tokens:q}"
+            " --sentence-output {output.sentences:q} --log {log:q}"

@@ -1,8 +1,8 @@
 # What the stages of each variant read and make, and the command-line flags that say so.
 # The systems whose bags the run makes.
-OWN_SYSTEMS = CONFIG["systems"] + CONFIG["baselines"]
+OWN_SYSTEMS = CONFIG["systems"] + CONFIG["baselines"] + encoded(CONFIG)
 # Those of a model, and those without any vectors; all others look words up.
-MODELLED, BARE = ("properties-only", "bove"), ("overlap",)
+MODELLED, BARE = ("properties-only", "bove"), ("overlap", *encoded(CONFIG))
 
 
 def made(stage, file):
@@ -71,6 +71,13 @@ def baseline_inputs(wildcards):
     if wildcards.system == "sif":
         files["treebank"] = located(CONFIG["treebank"]["train"])
     return files
+
+
+def encoder_inputs(wildcards):
+    """The trees of a data set, and the files of an encoder."""
+    path = os.path.expanduser(CONFIG["encoders"][wildcards.encoder]["path"])
+    files = {"encoder": [f"{path}/{name}" for name in encoder_files(path)]}
+    return files | {"sentences": f"{RUN}/parses/{wildcards.dataset}.conllu.gz"}
 
 
 def punctuation_inputs(wildcards):

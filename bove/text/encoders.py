@@ -1,0 +1,122 @@
+"""Encoders: transformers from a folder in the layout of Hugging Face, which give vectors of sentences and of
+their tokens.
+
+A sentence is encoded as its forms with spaces between them. The encoder cuts it into pieces; a token's
+vector is the mean of the last layer's vectors of the pieces that lie in it. What sentence-transformers makes
+of the same text is the vector of the sentence, pooled as the folder says, or by the mean of all pieces where
+it says nothing.
+
+Weights are read from safetensors alone, and no code from the folder is run.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from bove.errors import BoveError
+from bove.files import sha256
+
+BATCH = 32  # sentences, of about the same length
+_PARTS = (".json", ".model", ".safetensors", ".txt")
+_OTHER_FORMATS = ("onnx", "openvino")
+
+
+def encoder_files(folder: str | Path) -> list[str]:
+    """The files that an encoder is read from, by their places in its folder, in order.
+
+    Raises:
+        BoveError: no such folder, or one without weights in safetensors.
+    """
+    folder = Path(folder)
+    if not (folder / "config.json").is_file():
+        raise BoveError(f"{folder}: no folder of an encoder, which has a config.json; correct the path")
+    names = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
+    names = [name for name in names if name.parts[0] not in _OTHER_FORMATS]
+    safe = {name.parent for name in names if name.suffix == ".safetensors"}
+    pickled = {name.parent for name in names if name.suffix == ".bin"} - safe
+    if pickled or Path() not in safe:
+        where = folder / min(pickled, default="")
+        raise BoveError(f"{where}: has no *.safetensors, and no other weights are read; convert them first")
+    return sorted(str(name) for name in names if name.suffix in _PARTS)
+
+
+class Encoded(NamedTuple):
+    """Of a sentence of n tokens: [n, r] float32, zeros for a token without a piece; its vector [r]; and how
+    many tokens lie beyond the longest text that the encoder takes."""
+
+    tokens: np.ndarray
+    sentence: np.ndarray
+    cut: int
+
+
+class Encoder:
+    """An encoder that has been loaded.
+
+    Attributes:
+        rank: r, the dimensions of a token's vector.
+        sentence_rank: those of a sentence's.
+        hash: of all of its files.
+
+    Raises:
+        BoveError: the folder holds none, or one that cannot be used.
+        ModuleNotFoundError: sentence-transformers is not installed.
+    """
+
+    def __init__(self, folder: str | Path, threads: int = 1):
+        names = encoder_files(folder)
+
+        os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+        import sentence_transformers
+        import torch
+
+        sums = [f"{name} {sha256(Path(folder) / name)}\n" for name in names]
+        self.hash = hashlib.sha256("".join(sums).encode()).hexdigest()
+        torch.set_num_threads(threads)
+        try:
+            self._model = sentence_transformers.SentenceTransformer(
+                str(folder), device="cpu", local_files_only=True, trust_remote_code=False,
+                model_kwargs={"use_safetensors": True, "dtype": torch.float32},
+            ).eval()  # fmt: skip
+        except Exception as e:  # of several libraries
+            reason = " ".join(str(e).split())[:300]
+            raise BoveError(f"{folder}: cannot be loaded as an encoder ({reason}); give another") from e
+        if not getattr(self._model.tokenizer, "is_fast", False):
+            raise BoveError(f"{folder}: its tokenizer does not say where pieces lie; it needs tokenizer.json")
+        [first] = self._batch([("a",)])
+        self.rank, self.sentence_rank = first.tokens.shape[1], len(first.sentence)
+
+    def encode(self, sentences: Sequence[Sequence[str]]) -> Iterator[tuple[int, Encoded]]:
+        """Yield the number of each sentence, given as its forms, with its vectors; long ones first."""
+        order = sorted(range(len(sentences)), key=lambda s: -len(" ".join(sentences[s])))
+        for start in range(0, len(order), BATCH):
+            chosen = order[start : start + BATCH]
+            yield from zip(chosen, self._batch([sentences[s] for s in chosen]), strict=True)
+
+    def _batch(self, sentences: Sequence[Sequence[str]]) -> list[Encoded]:
+        import torch
+
+        given = self._model.tokenizer(
+            [" ".join(forms) for forms in sentences], padding=True, truncation=True,
+            max_length=self._model.max_seq_length, return_offsets_mapping=True, return_tensors="pt",
+        )  # fmt: skip
+        places = given.pop("offset_mapping").numpy()
+        with torch.inference_mode():
+            found = self._model(dict(given))
+        states, whole = (found[name].numpy() for name in ("token_embeddings", "sentence_embedding"))
+        parts = zip(sentences, places, states, whole, strict=True)
+        return [_of_tokens(forms, spans, vectors, sentence) for forms, spans, vectors, sentence in parts]
+
+
+def _of_tokens(forms: Sequence[str], spans: np.ndarray, vectors: np.ndarray, sentence) -> Encoded:
+    """The vectors of tokens from those of pieces [p, r], which lie at [p, 2] spans of the text."""
+    some = spans[:, 1] > spans[:, 0]  # all but padding and what stands for the sentence
+    ends, last = np.cumsum([len(form) + 1 for form in forms]), spans[some, 1] - 1
+    token = np.searchsorted(ends, last, side="right")
+    sums, counts = np.zeros((len(forms), vectors.shape[1])), np.bincount(token, minlength=len(forms))
+    np.add.at(sums, token, vectors[some])
+    means = (sums / np.maximum(counts, 1)[:, None]).astype(np.float32)
+    return Encoded(means, sentence, len(forms) - 1 - int(token.max(initial=-1)))
