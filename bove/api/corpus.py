@@ -23,6 +23,7 @@ from bove.text.graphs import Counts, encode
 from bove.text.vectors import WordVectors
 from bove.text.vocabulary import Vocabulary
 
+POOLS = ("mean", "gram", "both")
 # each kind of property is a term of the loss; more kinds than this are one
 MOST_KINDS = 64
 
@@ -333,18 +334,37 @@ def split(E: np.ndarray, corpus: Corpus) -> list[np.ndarray]:
 
 
 def check_pool(pool: Any) -> None:
-    """BoveError unless bags stay as they are (None) or become one vector each ("mean")."""
-    if pool is not None and not (isinstance(pool, str) and pool == "mean"):
-        raise BoveError(f"pool {pool!r}: must be None or 'mean'")
+    """BoveError unless bags stay as they are (None) or become one vector each (one of POOLS)."""
+    if pool is not None and not (isinstance(pool, str) and pool in POOLS):
+        raise BoveError(f"pool {pool!r}: must be None or one of {', '.join(map(repr, POOLS))}")
 
 
-def pooled(bags: Sequence[np.ndarray], rank: int, dtype: Any = np.float32) -> np.ndarray:
-    """[len(bags), r], the mean of each bag's vectors; 0 for an empty bag."""
-    means = np.zeros((len(bags), rank), dtype)
-    for row, bag in zip(means, bags, strict=True):
+def pooled(bags: Sequence[np.ndarray], rank: int, pool: str, dtype: Any = np.float32) -> np.ndarray:
+    """One vector for each bag E [n, r], 0 for an empty one: [len(bags), m] for the m names of `pool_names`.
+
+    mean: the mean of its rows, m = r.
+    gram: the upper triangle of EᵀE / n by rows, cells off the diagonal times √2, so that two such vectors
+        have the inner product of their two matrices; m = r (r + 1) / 2.
+    both: one after the other.
+    """
+    means, upper = np.zeros((len(bags), rank)), np.triu_indices(rank)
+    grams = np.zeros((len(bags), len(upper[0]) if pool != "mean" else 0))
+    scale = np.where(upper[0] == upper[1], 1, 2**0.5)
+    for s, bag in enumerate(bags):
         if len(bag):
-            row[:] = bag.mean(axis=0, dtype=np.float64)
-    return means
+            means[s] = bag.mean(axis=0, dtype=np.float64)
+            if pool != "mean":
+                exact = bag.astype(np.float64)
+                grams[s] = (exact.T @ exact)[upper] * scale / len(bag)
+    parts = {"mean": [means], "gram": [grams], "both": [means, grams]}[pool]
+    return np.concatenate(parts, axis=1, dtype=dtype)
+
+
+def pool_names(rank: int, pool: str) -> list[str]:
+    """Names of the numbers of a pooled vector: bove0, bove1, …, and gram0_0, gram0_1, …"""
+    means = [f"bove{i}" for i in range(rank)]
+    grams = [f"gram{i}_{j}" for i in range(rank) for j in range(i, rank)]
+    return {"mean": means, "gram": grams, "both": means + grams}[pool]
 
 
 def shown(counts: Mapping[str, int], most: int = 5) -> str:

@@ -22,6 +22,7 @@ from bove.api.corpus import (
     check_pool,
     kind_of,
     names_of,
+    pool_names,
     pooled,
     shown,
     split,
@@ -306,8 +307,10 @@ class BoVE(TransformerMixin, BaseEstimator):
         solver, iterations, energy: as `inference` there.
         infer_tolerance: as `inference.tolerance` there.
         threads: the result does not depend on them (als).
-        pool: what `transform` gives. None: a bag for each graph, in a list. "mean": the mean of each bag's
-            vectors, one row for each graph, as classifiers and other steps of a pipeline take it.
+        pool: what `transform` gives. None: a bag for each graph, in a list. Else one row for each graph, as
+            classifiers and other steps of a pipeline take it. "mean": the mean of the bag's vectors. "gram":
+            the upper triangle of EᵀE / n by rows, cells off the diagonal times √2, so that inner products
+            are those of the matrices. "both": one after the other.
         random_state: whole number, RandomState or None.
 
     Attributes:
@@ -370,7 +373,8 @@ class BoVE(TransformerMixin, BaseEstimator):
     def transform(self, X: Graphs, *, vectors: Vectors | None = None) -> list[np.ndarray] | np.ndarray:
         """The bag of each graph: [n, r] float, one row per node in the order of its nodes.
 
-        With `pool="mean"` one array [len(X), r] of their means, 0 for a graph without nodes.
+        With `pool` one array instead, a row for each graph, 0 for one without nodes: [len(X), r] of means, or
+        [len(X), r (r + 1) / 2] for "gram".
 
         A graph's bag depends on that graph alone. What the model does not know is left out, with a warning; a
         node without anything known has a vector from its neighbours, or 0.
@@ -387,13 +391,15 @@ class BoVE(TransformerMixin, BaseEstimator):
         check_pool(self.pool)
         corpus = self._numbered(Corpus.of(X), vectors)
         bags = split(self._infer(corpus)[0], corpus)
-        return bags if self.pool is None else pooled(bags, self.model_.rank, self.properties_.dtype)
+        if self.pool is None:
+            return bags
+        return pooled(bags, self.model_.rank, self.pool, self.properties_.dtype)
 
     @available_if(lambda self: self.pool is not None)
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
-        """[r] names of the columns of pooled vectors: bove0, bove1, …; only with `pool="mean"`."""
+        """Names of the columns that `pool` gives, only with it: bove0, bove1, … and gram0_0, gram0_1, …"""
         check_is_fitted(self, "model_")
-        return np.array([f"bove{column}" for column in range(self.model_.rank)], object)
+        return np.array(pool_names(self.model_.rank, self.pool), object)
 
     def _bag_of(self, graph: Graph) -> np.ndarray:
         """[n, r] of one graph: where training was of it alone, what that ended with; else inferred."""

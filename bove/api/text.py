@@ -68,7 +68,9 @@ class TextModel:
     @overload
     def encode(self, texts: Iterable[str], system: str = ..., pool: None = ...) -> list[np.ndarray]: ...
     @overload
-    def encode(self, texts: Iterable[str], system: str = ..., *, pool: Literal["mean"]) -> np.ndarray: ...
+    def encode(
+        self, texts: Iterable[str], system: str = ..., *, pool: Literal["mean", "gram", "both"]
+    ) -> np.ndarray: ...
     def encode(
         self, texts: Iterable[str], system: str = BOVE, pool: str | None = None
     ) -> list[np.ndarray] | np.ndarray:
@@ -77,18 +79,18 @@ class TextModel:
         Args:
             texts: any number of them; one without a word has an empty bag.
             system: one of `systems`.
-            pool: None, or "mean".
+            pool: None, "mean", "gram" or "both".
 
         Returns:
-            A float32 array [n, r] for each text, its rows the vectors of `tokens`; with `pool="mean"` one
-            array [len(texts), r] of their means, 0 for an empty bag.
+            A float32 array [n, r] for each text, its rows the vectors of `tokens`; with `pool` one array
+            with a row for each text, as `BoVE` says: [len(texts), r] for their means.
 
         Raises:
             BoveError: something that is not a text, no parser, or no such system.
         """
         check_pool(pool)
         bags = [bag.vectors for bag in self._bags(_texts(texts), system)]
-        return bags if pool is None else pooled(bags, self._rank(system))
+        return bags if pool is None else pooled(bags, self._rank(system), pool)
 
     def tokens(self, texts: Iterable[str], system: str = BOVE) -> list[list[str]]:
         """The tokens that the vectors of `encode` are of; a system may have none for some tokens.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bove.api.corpus import pooled
+from bove.api.corpus import POOLS, pooled
 from bove.api.text import joined
 from bove.bags import BOVE, SYSTEMS
 from bove.bags.store import BagWriter
@@ -61,7 +61,8 @@ def register_embed(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help=f"file to write, of the kind that it is named: {kinds}",
     )
-    add("--pool", choices=("none", "mean"), default="none", help="mean: one vector for each sentence")
+    add("--pool", choices=("none", *POOLS), default="none", help="one vector for each sentence: the mean of "
+        "its tokens' vectors, the products of their numbers, or both")  # fmt: skip
     add_text_arguments(parser)
     add_run_arguments(parser)
 
@@ -81,8 +82,8 @@ def run_embed(args: argparse.Namespace) -> None:
     embedder, system = open_embedder(args, open_run(args)), args.system or BOVE
     found = embedded(args.texts, args.column, embedder, system)
     bags = [bag.vectors for bag in found.bags]
-    means = pooled(bags, embedder.made_by(system)[0]) if args.pool == "mean" else None
-    WRITERS[kind](args.output, found, embedder, system, means)
+    made = None if args.pool == "none" else pooled(bags, embedder.made_by(system)[0], args.pool)
+    WRITERS[kind](args.output, found, embedder, system, None if made is None else (args.pool, made))
     log.info("wrote %s", args.output)
 
 
@@ -152,23 +153,26 @@ def _value(path, number, line, key) -> str:
 # --- files of vectors
 
 
-def write_bags(path, found: Embedded, embedder: Embedder, system: str, means=None) -> None:
+def write_bags(path, found: Embedded, embedder: Embedder, system: str, made=None) -> None:
     """A file of bags, as `bove infer` writes them, with the sentences."""
     rank, model_hash = embedder.made_by(system)
-    more, index = {} if means is None else {"pool": "mean"}, np.arange(len(found.bags))
-    lengths = [len(bag.vectors) if means is None else 1 for bag in found.bags]
-    made_by, kept = (system, model_hash, more), {"evidence": means is None, "texts": found.texts}
+    more, index = {} if made is None else {"pool": made[0]}, np.arange(len(found.bags))
+    rank = rank if made is None else made[1].shape[1]
+    lengths = [len(bag.vectors) if made is None else 1 for bag in found.bags]
+    made_by, kept = (system, model_hash, more), {"evidence": made is None, "texts": found.texts}
     with BagWriter(path, found.ids, lengths, index, rank, *made_by, **kept) as writer:
-        if means is None:
+        if made is None:
             writer.put_many(index, joined(found.bags, rank)[0], _evidence(found.bags))
         else:
-            writer.put_many(index, means)
+            writer.put_many(index, made[1])
 
 
-def _write_npz(path, found: Embedded, embedder: Embedder, system: str, means=None) -> None:
-    """Arrays of NumPy: vectors and texts and, unless they are means, offsets, tokens and evidence."""
-    arrays = {"vectors": means, "texts": np.array(found.texts, str)}
-    if means is None:
+def _write_npz(path, found: Embedded, embedder: Embedder, system: str, made=None) -> None:
+    """Arrays of NumPy: vectors and texts and, unless these are pooled, offsets, tokens and evidence."""
+    arrays = {"texts": np.array(found.texts, str)}
+    if made is not None:
+        arrays["vectors"] = made[1]
+    else:
         arrays["vectors"], arrays["offsets"] = joined(found.bags, embedder.made_by(system)[0])
         arrays["evidence"] = _evidence(found.bags)
         arrays["tokens"] = np.array([form for _, _, form in _tokens(found)], str)
@@ -176,22 +180,22 @@ def _write_npz(path, found: Embedded, embedder: Embedder, system: str, means=Non
         np.savez(stream, **arrays)
 
 
-def _write_parquet(path, found: Embedded, embedder: Embedder, system: str, means=None) -> None:
+def _write_parquet(path, found: Embedded, embedder: Embedder, system: str, made=None) -> None:
     """One row for each vector: number of the sentence and of the token, from 1, form, evidence, vector."""
     import pyarrow as pa
     from pyarrow import parquet
 
     rank, model_hash = embedder.made_by(system)
-    if means is None:
+    if made is None:
         vectors, tokens = joined(found.bags, rank)[0], _tokens(found)
         columns = dict(zip(("sentence", "token", "form"), map(list, zip(*tokens, strict=True)), strict=True))
     else:
-        vectors, columns = means, {"sentence": range(1, len(means) + 1), "text": found.texts}
+        vectors, columns = made[1], {"sentence": range(1, len(found.texts) + 1), "text": found.texts}
     kinds = {name: pa.string() if name in ("form", "text") else pa.int64() for name in columns}
     arrays = {name: pa.array(values, kinds[name]) for name, values in columns.items()}
-    if means is None:
+    if made is None:
         arrays["evidence"] = pa.array(_evidence(found.bags))
-    arrays["vector"] = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), rank)
+    arrays["vector"] = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1])
     table = pa.table(arrays).replace_schema_metadata({"system": system, "model_hash": model_hash})
     with atomic_path(path) as made:
         parquet.write_table(table, made)

@@ -308,8 +308,19 @@ def test_pooled_bags_are_means_with_names_for_their_columns(fitted):
     frame = make_pipeline(model, StandardScaler()).set_output(transform="pandas").fit_transform(graphs)
     assert isinstance(frame, pandas.DataFrame) and frame.shape == (6, 5)
     assert list(frame) == list(model.get_feature_names_out()) == [f"bove{i}" for i in range(5)]
+    model.set_output(transform="default")
+    means, bags = model.transform(graphs), model.set_params(pool=None).transform(graphs)
+    grams = model.set_params(pool="gram").transform(graphs)
+    np.testing.assert_array_equal(
+        model.set_params(pool="both").transform(graphs), np.concatenate([means, grams], axis=1)
+    )
+    wanted = [bag.T @ bag / max(1, len(bag)) for bag in bags]
+    assert grams.shape == (6, 15) and len(model.get_feature_names_out()) == 20
+    np.testing.assert_allclose(grams @ grams.T, [[np.vdot(a, b) for a in wanted] for b in wanted])
+    np.testing.assert_allclose(grams[:, 1], [2**0.5 * want[0, 1] for want in wanted])
+    assert model.set_params(pool="gram").get_feature_names_out()[1] == "gram0_1"
     for pool in ("max", np.ones(2), True):
-        with pytest.raises(bove.BoveError, match="must be None or 'mean'"):
+        with pytest.raises(bove.BoveError, match="must be None or one of 'mean', 'gram', 'both'"):
             clone(fitted).set_params(pool=pool).fit(graphs)
 
 

@@ -130,7 +130,7 @@ def test_what_cannot_be_is_one_sentence(run, folder, tmp_path):
         (lambda: bove.load(tmp_path), "no run is there"),
         (lambda: run.encode("a text"), "a single text is given; give a list"),
         (lambda: run.encode(["a", 3]), "text 2 is 3; give texts alone"),
-        (lambda: run.encode(TEXTS, pool="max"), "pool 'max': must be None or 'mean'"),
+        (lambda: run.encode(TEXTS, pool="max"), "pool 'max': must be None or one of 'mean'"),
         (lambda: run.encode(TEXTS, "glove"), "no bags of glove can be made"),
         (lambda: run.search("", TEXTS, top=0), "top 0: must be at least 1"),
         (lambda: run.search("", tmp_path / "no"), "no such file"),
