@@ -1,6 +1,7 @@
 """A slow oracle: every formula of the model in plain loops and dense cells, float64.
 
-A graph is a pair (W [c, n], X [d, n, n]) of dense 0/1 arrays.
+A graph is a pair (W [c, n], X [d, n, n]) of dense arrays, of 0 and 1 or of numbers; an unknown cell of X is
+NaN.
 """
 
 import math
@@ -14,7 +15,7 @@ def objective(graphs, P, R, E, alpha, lambda_P, lambda_R, lambda_E):
     for (W, X), e in zip(graphs, E, strict=True):
         total += np.sum((W - P @ e.T) ** 2) + lambda_E * np.sum(e**2)
         for k in range(len(R)):
-            total += alpha * np.sum((X[k] - e @ R[k] @ e.T) ** 2)
+            total += alpha * np.nansum((X[k] - e @ R[k] @ e.T) ** 2)
     return total
 
 
@@ -27,6 +28,8 @@ def p_step(graphs, E, lambda_P):
 def r_step(graphs, E, ridge):
     """The literal normal equations with r² unknowns; vec by rows, so G R G ↔ (G ⊗ G) vec(R)."""
     r, d = E[0].shape[1], len(graphs[0][1])
+    if any(np.isnan(X).any() for _, X in graphs):
+        return np.stack([_least_squares(graphs, E, ridge, k) for k in range(d)])
     A = ridge * np.eye(r * r)
     b = np.zeros((d, r * r))
     for (_, X), e in zip(graphs, E, strict=True):
@@ -37,8 +40,22 @@ def r_step(graphs, E, ridge):
     return np.linalg.solve(A, b.T).T.reshape(d, r, r)
 
 
+def _least_squares(graphs, E, ridge, k):
+    """One relation, each known cell an equation x = <e_i e_jᵀ, R> of its own."""
+    r = E[0].shape[1]
+    A, b = ridge * np.eye(r * r), np.zeros(r * r)
+    for (_, X), e in zip(graphs, E, strict=True):
+        for i, j in np.argwhere(~np.isnan(X[k])):
+            row = np.outer(e[i], e[j]).ravel()
+            A += np.outer(row, row)
+            b += X[k, i, j] * row
+    return np.linalg.solve(A, b).reshape(r, r)
+
+
 def e_step(graph, P, R, E, alpha, lambda_E):
     W, X = graph
+    if np.isnan(X).any():
+        return np.stack([_node(W[:, i], X, i, P, R, E, alpha, lambda_E) for i in range(len(E))])
     G = E.T @ E
     A = P.T @ P + lambda_E * np.eye(P.shape[1])
     B = W.T @ P
@@ -46,6 +63,17 @@ def e_step(graph, P, R, E, alpha, lambda_E):
         A = A + alpha * (R[k] @ G @ R[k].T + R[k].T @ G @ R[k])
         B = B + alpha * (X[k] @ E @ R[k].T + X[k].T @ E @ R[k])
     return B @ np.linalg.inv(A)
+
+
+def _node(w, X, i, P, R, E, alpha, lambda_E):
+    """One row of the E-step, each known cell of the node an equation of its own."""
+    A, b = P.T @ P + lambda_E * np.eye(P.shape[1]), w @ P
+    for k in range(len(R)):
+        for j in range(len(E)):
+            for x, h in ((X[k, i, j], R[k] @ E[j]), (X[k, j, i], R[k].T @ E[j])):
+                if not np.isnan(x):
+                    A, b = A + alpha * np.outer(h, h), b + alpha * x * h
+    return np.linalg.solve(A, b)
 
 
 def infer(graph, P, R, alpha, lambda_E, iterations):

@@ -342,7 +342,7 @@ def _key(P, corpus, settings, peers: Peers) -> str:
     """Hash of all that decides what a round gives, so that only such a checkpoint is resumed."""
     digest = hashlib.sha256(json.dumps(record(settings), sort_keys=True).encode())
     arcs = (corpus.arc_relation, corpus.arc_head, corpus.arc_dependent)
-    for array in (P, corpus.token_offsets, corpus.properties, *arcs):
+    for array in (P, corpus.token_offsets, corpus.properties, *arcs, *corpus.optional.values()):
         digest.update(np.ascontiguousarray(array).data)
     if peers.count > 1:
         digest.update(f"{peers.number} of {peers.count}".encode())

@@ -111,8 +111,8 @@ class AlsTrainer:
         s, dtype, began = self.settings, state.P.dtype, time.monotonic()
         self.batches = list(make_batches(self.corpus, s.batch_tokens, dtype))
         self.W = self.corpus.property_matrix(dtype)
-        self.nnz_W = self.peers.sum(np.diff(self.W.indptr).astype(np.int64))
-        self.nnz_X = self.peers.sum(self.corpus.arc_counts)
+        self.nnz_W = self.peers.sum(self.corpus.property_squares)
+        self.nnz_X = self.peers.sum(self.corpus.arc_squares)
         # L of empty bags and R = 0, but for P; and the part of L that cannot change
         self.nothing = float(self.nnz_W.sum() + s.alpha * self.nnz_X.sum())
         self.constant = s.lambda_P * value(state.P[self.frozen], s.penalty_P)

@@ -1,7 +1,8 @@
 """A corpus of graphs as flat arrays: the sparse W_s (properties) and X_s (relations) of every graph.
 
 Graph s holds the tokens token_offsets[s] : token_offsets[s + 1]; tokens are numbered over the whole corpus.
-W is CSR over tokens; X is a list of arcs, grouped by graph.
+W is CSR over tokens; X is a list of arcs, grouped by graph. Their cells are 1, or numbers where there are
+values or weights. Some cells of X may be unknown: L does not count them.
 """
 
 import hashlib
@@ -10,6 +11,12 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
+
+# the arrays that only graphs with values, weights or unknown cells have
+OPTIONAL = (
+    "property_value", "arc_weight", "unknown_offsets", "unknown_relation", "unknown_head",
+    "unknown_dependent",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -27,6 +34,9 @@ class GraphCorpus:
         extra: [m, r] float32, vectors of words outside the vocabulary, property c + i at row i.
         ids: one name per graph, or none at all.
         vocabulary_hash: hash of the vocabulary that numbered properties and relations.
+        property_value, arc_weight: [nnz W] and [nnz X] float64, what the cells hold; None where all hold 1.
+        unknown_offsets: [S + 1] int64, first unknown cell of each graph; None where all cells are known.
+        unknown_relation, unknown_head, unknown_dependent: as of arcs; none of these cells is an arc.
     """
 
     token_offsets: np.ndarray
@@ -41,6 +51,12 @@ class GraphCorpus:
     extra: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.float32))
     ids: tuple[str, ...] = ()
     vocabulary_hash: str = ""
+    property_value: np.ndarray | None = None
+    arc_weight: np.ndarray | None = None
+    unknown_offsets: np.ndarray | None = None
+    unknown_relation: np.ndarray | None = None
+    unknown_head: np.ndarray | None = None
+    unknown_dependent: np.ndarray | None = None
 
     @property
     def n_graphs(self) -> int:
@@ -50,6 +66,12 @@ class GraphCorpus:
     def n_tokens(self) -> int:
         return int(self.token_offsets[-1])
 
+    @property
+    def optional(self) -> dict[str, np.ndarray]:
+        """The arrays of OPTIONAL that are there, by name."""
+        found = {name: getattr(self, name) for name in OPTIONAL}
+        return {name: array for name, array in found.items() if array is not None}
+
     @cached_property
     def lengths(self) -> np.ndarray:
         """[S] number of tokens of each graph."""
@@ -58,23 +80,38 @@ class GraphCorpus:
     def property_matrix(self, dtype=np.float32) -> sp.csr_array:
         """[c, T] CSR: W of the whole corpus, the graphs side by side."""
         token = np.repeat(np.arange(self.n_tokens), np.diff(self.property_offsets))
-        ones = np.ones(len(token), dtype)
-        return sp.csr_array((ones, (self.properties, token)), shape=(self.n_properties, self.n_tokens))
+        cells = (self.properties, token)
+        values = filled(self.property_value, slice(None), len(token), dtype)
+        return sp.csr_array((values, cells), shape=(self.n_properties, self.n_tokens))
 
     @cached_property
-    def arcs_by_relation(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """X of the whole corpus: heads and dependents, as tokens, of each of the d relations."""
-        order = np.argsort(self.arc_relation, kind="stable")
-        cuts = np.searchsorted(np.asarray(self.arc_relation)[order], np.arange(self.n_relations + 1))
-        return [
-            (self.arc_head[order[a:b]], self.arc_dependent[order[a:b]])
-            for a, b in zip(cuts[:-1], cuts[1:], strict=True)
-        ]
+    def arcs_by_relation(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+        """X of the whole corpus: heads and dependents, as tokens, and weights of each of the d relations."""
+        places = self._by_relation(self.arc_relation)
+        return [(self.arc_head[at], self.arc_dependent[at], some(self.arc_weight, at)) for at in places]
+
+    @cached_property
+    def unknown_by_relation(self) -> list[tuple[np.ndarray, np.ndarray]] | None:
+        """Heads and dependents of the unknown cells of each of the d relations; None where all are known."""
+        if self.unknown_relation is None:
+            return None
+        places = self._by_relation(self.unknown_relation)
+        return [(self.unknown_head[at], self.unknown_dependent[at]) for at in places]
+
+    def _by_relation(self, relation):
+        order = np.argsort(relation, kind="stable")
+        cuts = np.searchsorted(np.asarray(relation)[order], np.arange(self.n_relations + 1))
+        return [order[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
 
     @property
-    def arc_counts(self) -> np.ndarray:
-        """[d] float64, the arcs of each relation."""
-        return np.bincount(self.arc_relation, minlength=self.n_relations).astype(np.float64)
+    def arc_squares(self) -> np.ndarray:
+        """[d] float64, Σ x² over the cells of each relation: without weights the number of its arcs."""
+        return _squares(self.arc_relation, self.arc_weight, self.n_relations)
+
+    @property
+    def property_squares(self) -> np.ndarray:
+        """[c (+ extra)] float64, Σ w² of each property: without values the number of its tokens."""
+        return _squares(self.properties, self.property_value, self.n_properties + len(self.extra))
 
     def select(self, graphs: slice | np.ndarray) -> "GraphCorpus":
         """The corpus of some graphs in the given order, its tokens numbered anew.
@@ -85,20 +122,34 @@ class GraphCorpus:
         entries, property_offsets = _entries(self.property_offsets, tokens)
         arcs, arc_offsets = _entries(self.arc_offsets, graphs)
         if isinstance(graphs, slice):
-            shift, ids = -tokens.start, self.ids[graphs]
+            ids = self.ids[graphs]
         else:
-            shift = np.repeat(token_offsets[:-1] - self.token_offsets[graphs], np.diff(arc_offsets))
             ids = tuple(self.ids[s] for s in graphs) if self.ids else ()
+
+        def shift(offsets):
+            if isinstance(graphs, slice):
+                return -tokens.start
+            return np.repeat(token_offsets[:-1] - self.token_offsets[graphs], np.diff(offsets))
+
+        hidden = {}
+        if self.unknown_offsets is not None:
+            cells, offsets = _entries(self.unknown_offsets, graphs)
+            hidden = {"unknown_offsets": offsets, "unknown_relation": self.unknown_relation[cells]}
+            for end in ("unknown_head", "unknown_dependent"):
+                hidden[end] = getattr(self, end)[cells] + shift(offsets)
         return replace(
             self,
             token_offsets=token_offsets,
             property_offsets=property_offsets,
             properties=self.properties[entries],
+            property_value=some(self.property_value, entries),
             arc_offsets=arc_offsets,
             arc_relation=self.arc_relation[arcs],
-            arc_head=self.arc_head[arcs] + shift,
-            arc_dependent=self.arc_dependent[arcs] + shift,
+            arc_head=self.arc_head[arcs] + shift(arc_offsets),
+            arc_dependent=self.arc_dependent[arcs] + shift(arc_offsets),
+            arc_weight=some(self.arc_weight, arcs),
             ids=ids,
+            **hidden,
         )
 
     def part(self, number: int, count: int) -> "GraphCorpus":
@@ -111,17 +162,23 @@ class GraphCorpus:
         return self.select(slice(cuts[number], cuts[number + 1]))
 
     def signature(self, s: int) -> bytes:
-        """Bytes that two graphs share only if they have the same properties and arcs in the same places."""
+        """Bytes that two graphs share only if they have the same cells, and the same unknown ones."""
         first, last = self.token_offsets[s], self.token_offsets[s + 1]
         owned = self.property_offsets[first : last + 1]
         arcs = slice(self.arc_offsets[s], self.arc_offsets[s + 1])
-        parts = (
+        parts = [
             owned - owned[0],
             self.properties[owned[0] : owned[-1]],
             self.arc_relation[arcs],
             self.arc_head[arcs] - first,
             self.arc_dependent[arcs] - first,
-        )
+        ]
+        numbers = some(self.property_value, slice(owned[0], owned[-1])), some(self.arc_weight, arcs)
+        parts += [part for part in numbers if part is not None]
+        if self.unknown_offsets is not None:
+            at = slice(self.unknown_offsets[s], self.unknown_offsets[s + 1])
+            ends = (self.unknown_head[at] - first, self.unknown_dependent[at] - first)
+            parts += [self.unknown_relation[at], *ends]
         return b"".join(len(part).to_bytes(8, "little") + part.tobytes() for part in parts)
 
     def distinct(self, marks: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -141,6 +198,21 @@ class GraphCorpus:
                 first.append(s)
             index[s] = seen[key]
         return np.array(first, np.int64), index
+
+
+def some(array: np.ndarray | None, places) -> np.ndarray | None:
+    """Some entries of an optional array, None without one."""
+    return None if array is None else array[places]
+
+
+def filled(values: np.ndarray | None, places, count: int, dtype) -> np.ndarray:
+    """Some values of an optional array in a type, or `count` ones without it."""
+    return np.ones(count, dtype) if values is None else values[places].astype(dtype)
+
+
+def _squares(rows, values, count):
+    squares = None if values is None else np.square(values, dtype=np.float64)
+    return np.bincount(rows, squares, count).astype(np.float64)
 
 
 def ranges(offsets: np.ndarray, members: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ on the factors R_k = U_k V_kᵀ: with S = E U and T = E V, F_k = X_k − S_k T_k
 does not shrink takes averaged steps from E = 0 for what is left of its iterations. So does a graph that ends
 so far from E¹ = WᵀP D⁻¹ that E = 0 explains it better:
 
-    L_s(E) <= L_s(0)  needs  lambda_E ‖E − E¹‖² <= ‖E − E¹‖²_D <= alpha nnz(X_s) + ‖E¹‖²_D.
+    L_s(E) <= L_s(0)  needs  lambda_E ‖E − E¹‖² <= ‖E − E¹‖²_D <= alpha ‖X_s‖² + ‖E¹‖²_D.
 
 The evidence of a token is pᵀe, what the model reconstructs of the cell that says which word it is: p is the
 row of its word property, whatever stands for the word. Words are the group `words` of the model's properties
@@ -361,7 +361,7 @@ class FixedPoint:
             far = self.lambda_E * np.square(E - first, dtype=np.float64).reshape(batch.size, -1).sum(axis=1)
         near = (first * (batch.W @ self.P)).reshape(batch.size, -1).sum(axis=1, dtype=np.float64)
         _, graph, _, _ = batch.arcs
-        arcs = np.bincount(graph, minlength=batch.size)
+        arcs = np.bincount(graph, np.square(batch.weights, dtype=np.float64), batch.size)
         return ~(far <= (1 + 1e-3) * (float(self.alpha) * arcs + near))
 
     def pull(self, E, batch):
@@ -378,17 +378,20 @@ class FixedPoint:
 
 
 def residual_products(S, T, batch: Batch, k: int, left: np.ndarray, right: np.ndarray) -> None:
-    """left ← F_k T, right ← F_kᵀ S for S, T [b, n, q], with F_k = X_k − S Tᵀ.
+    """left ← F_k T, right ← F_kᵀ S for S, T [b, n, q], with F_k = X_k − S Tᵀ, and 0 where X_k is unknown.
 
     Through F_k [b, n, n] where the graph is no longer than the factors are wide, else through the
     [q, q] Grams, so that a long graph never has its dense cells built.
     """
     _, n, q = S.shape
-    cells = batch.cells.get(k)
+    cells, weights = batch.cells.get(k, (None, None))
+    unknown = batch.unknown.get(k)
     if n <= 2 * q:
         F = -(S @ T.transpose(0, 2, 1))
         if cells is not None:
-            F.reshape(-1)[cells] += 1
+            F.reshape(-1)[cells] += weights
+        if unknown is not None:
+            F.reshape(-1)[unknown] = 0
         np.matmul(F, T, out=left)
         np.matmul(F.transpose(0, 2, 1), S, out=right)
         return
@@ -396,5 +399,11 @@ def residual_products(S, T, batch: Batch, k: int, left: np.ndarray, right: np.nd
     np.matmul(T, -(S.transpose(0, 2, 1) @ S), out=right)
     if cells is not None:
         graph, head, dependent = cells // (n * n), cells // n % n, cells % n
-        np.add.at(left, (graph, head), T[graph, dependent])
-        np.add.at(right, (graph, dependent), S[graph, head])
+        np.add.at(left, (graph, head), weights[:, None] * T[graph, dependent])
+        np.add.at(right, (graph, dependent), weights[:, None] * S[graph, head])
+    if unknown is not None:
+        graph, head, dependent = unknown // (n * n), unknown // n % n, unknown % n
+        heads, ends = S[graph, head], T[graph, dependent]
+        scores = np.einsum("ij,ij->i", heads, ends)[:, None]
+        np.add.at(left, (graph, head), scores * ends)
+        np.add.at(right, (graph, dependent), scores * heads)

@@ -6,8 +6,10 @@
 where ‖P‖² and ‖R‖² may be other penalties (see `bove.factor.penalties`). Every cell counts, the zeros too,
 but dense cells are never built. With G_s = E_sᵀE_s,
 
-    ‖W_s − P E_sᵀ‖²        = nnz(W_s) − 2 <P, W_s E_s> + <PᵀP, G_s>
-    ‖X_sk − E_s R_k E_sᵀ‖² = nnz(X_sk) − 2 <R_k, Σ_{(i,j) in X_sk} e_i e_jᵀ> + <R_k, G_s R_k G_s>
+    ‖W_s − P E_sᵀ‖²        = ‖W_s‖² − 2 <P, W_s E_s> + <PᵀP, G_s>
+    ‖X_sk − E_s R_k E_sᵀ‖² = ‖X_sk‖² − 2 <R_k, Σ_{(i,j) in X_sk} x_ij e_i e_jᵀ> + <R_k, G_s R_k G_s>
+
+Cells of X_sk that are unknown, (i,j) in M_sk, do not count: the second loses Σ_{M_sk} (e_i R_k e_jᵀ)².
 """
 
 from collections.abc import Mapping
@@ -32,7 +34,7 @@ def terms(
     Args:
         P: [c, r]. relations: R with the sums B and AR.
         WE: [c, r] Σ of token vectors by property. G: [r, r] EᵀE.
-        nnz_W: [c] tokens that have each property. nnz_X: [d] arcs of each relation.
+        nnz_W: [c] Σ w² of each property, without values its tokens. nnz_X: [d] Σ x² of each relation.
         groups: rows of P that form one term each (words, tags).
         settings: the weights and penalties.
 
@@ -70,6 +72,8 @@ def objective(
     batches = list(make_batches(corpus, batch_tokens, E.dtype))
     W = corpus.property_matrix(E.dtype)
     with Workers(threads) as workers:
-        relations = RStep(R, right_hand_side(E, corpus, workers), apply(R, E, batches, workers))
+        relations = RStep(
+            R, right_hand_side(E, corpus, workers), apply(R, E, batches, workers, corpus.unknown_by_relation)
+        )
         G = gram(E, workers)
-    return terms(P, relations, W @ E, G, np.diff(W.indptr), corpus.arc_counts, groups, settings)
+    return terms(P, relations, W @ E, G, corpus.property_squares, corpus.arc_squares, groups, settings)

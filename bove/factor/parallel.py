@@ -28,7 +28,7 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from bove.errors import BoveError
-from bove.factor.graphs import GraphCorpus, ranges
+from bove.factor.graphs import GraphCorpus, filled, offsets_of, ranges
 
 T = TypeVar("T")
 
@@ -60,21 +60,31 @@ class Batch:
         entries, owner = ranges(self.corpus.property_offsets, self.tokens)
         cells = (owner, self.corpus.properties[entries])
         columns = self.corpus.n_properties + len(self.corpus.extra)
-        return sp.csr_array((np.ones(len(entries), self.dtype), cells), shape=(len(self.tokens), columns))
+        values = filled(self.corpus.property_value, entries, len(entries), self.dtype)
+        return sp.csr_array((values, cells), shape=(len(self.tokens), columns))
 
     @cached_property
     def arcs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Relation, graph within the batch, head and dependent within the graph of each arc, [m] each."""
-        corpus = self.corpus
-        arcs, graph = ranges(corpus.arc_offsets, self.graphs)
-        first = corpus.token_offsets[self.graphs][graph]
-        head, dependent = corpus.arc_head[arcs] - first, corpus.arc_dependent[arcs] - first
-        return corpus.arc_relation[arcs], graph, head, dependent
+        return self._within("arc")
+
+    def _within(self, kind):
+        c = self.corpus
+        cells, graph = ranges(getattr(c, f"{kind}_offsets"), self.graphs)
+        first = c.token_offsets[self.graphs][graph]
+        head, dependent = (getattr(c, f"{kind}_{end}")[cells] - first for end in ("head", "dependent"))
+        return getattr(c, f"{kind}_relation")[cells], graph, head, dependent
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """[m] what the cell of each arc holds."""
+        arcs, _ = ranges(self.corpus.arc_offsets, self.graphs)
+        return filled(self.corpus.arc_weight, arcs, len(arcs), self.dtype)
 
     def incidence(self, relations: range) -> sp.csr_array:
         """[b n, b n 2m] for m relations k; made once.
 
-        Row i picks (j, k, 0) for each arc i→j of relation k, and (j, k, 1) for each arc j→i.
+        Row i takes (j, k, 0) for each arc i→j of relation k, and (j, k, 1) for each arc j→i, by its weight.
         """
         key = (relations.start, relations.stop)
         if key not in self._incidence:
@@ -85,22 +95,51 @@ class Batch:
             row, width = np.concatenate([head, dependent]), 2 * len(relations)
             column = np.concatenate([dependent * width + side, head * width + side + 1])
             rows = self.size * self.n
-            ones = np.ones(len(row), self.dtype)
-            self._incidence[key] = sp.csr_array((ones, (row, column)), shape=(rows, rows * width))
+            values = np.tile(self.weights[on], 2)
+            self._incidence[key] = sp.csr_array((values, (row, column)), shape=(rows, rows * width))
         return self._incidence[key]
 
     @cached_property
-    def cells(self) -> dict[int, np.ndarray]:
-        """Relation k → flat places of its arcs in a [b, n, n] array."""
+    def cells(self) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+        """Relation k → flat places of its arcs in a [b, n, n] array, and their weights."""
         relation, graph, head, dependent = self.arcs
         flat = (graph * self.n + head) * self.n + dependent
-        order = np.argsort(relation, kind="stable")
-        names, starts = np.unique(relation[order], return_index=True)
-        return dict(zip(names.tolist(), np.split(flat[order], starts[1:]), strict=True)) if len(names) else {}
+        return {k: (flat[at], self.weights[at]) for k, at in grouped(relation)}
+
+    @cached_property
+    def unknown(self) -> dict[int, np.ndarray]:
+        """Relation k → flat places of its unknown cells in a [b, n, n] array."""
+        if self.corpus.unknown_offsets is None:
+            return {}
+        relation, graph, head, dependent = self._within("unknown")
+        flat = (graph * self.n + head) * self.n + dependent
+        return {k: flat[at] for k, at in grouped(relation)}
+
+    @cached_property
+    def around(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """What the unknown cells leave out of each row's sums; None where all cells are known.
+
+        [b n + 1] offsets of the rows' entries; of each entry the other row and 2 k, or 2 k + 1 where that
+        one is the head.
+        """
+        if self.corpus.unknown_offsets is None:
+            return None
+        relation, graph, *ends = self._within("unknown")
+        head, dependent = (graph * self.n + end for end in ends)
+        row, other = np.concatenate([head, dependent]), np.concatenate([dependent, head])
+        side, order = np.concatenate([2 * relation, 2 * relation + 1]), np.argsort(row, kind="stable")
+        return offsets_of(np.bincount(row, minlength=self.size * self.n)), other[order], side[order]
 
     def select(self, keep: np.ndarray) -> "Batch":
         """The batch of those graphs for which `keep` [b] is true."""
         return Batch(self.corpus, self.graphs[keep], self.dtype)
+
+
+def grouped(keys: np.ndarray) -> list[tuple[int, np.ndarray]]:
+    """Each of the keys with the places that have it, both rising."""
+    order = np.argsort(keys, kind="stable")
+    names, starts = np.unique(keys[order], return_index=True)
+    return list(zip(names.tolist(), np.split(order, starts[1:]), strict=True)) if len(names) else []
 
 
 def plan_batches(lengths: np.ndarray, budget: int) -> list[np.ndarray]:

@@ -29,6 +29,7 @@ are exact.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 
 import numpy as np
 from scipy.linalg import eigh
@@ -121,7 +122,7 @@ def minimise(
     """Minimise F (see the module) for m problems at once, none to above F of its start but for rounding.
 
     Args:
-        X0, B: [m, …] start and right-hand side of each. image: A of some of them, stacked.
+        X0, B: [m, …] start and right-hand side of each. image: A of some of them, stacked; `which` they are.
         bound: at least A's largest eigenvalue, above 0. kind: l1 or nuclear.
         tolerance, max_iterations: when to stop; a problem that is solved takes no further part.
         workers: whose peers solve the same problems, where `image` is a sum over all of them.
@@ -131,7 +132,7 @@ def minimise(
     """
     size = np.sqrt(_dot(B, B))
     X = np.where(_each(size > 0, X0), X0, 0)
-    AX = image(X) if X.any() else np.zeros_like(X)
+    AX = image(X, slice(None)) if X.any() else np.zeros_like(X)
     residual = np.where(size > 0, np.inf, 0.0)
     charged = np.array([value(x[None], kind) for x in X])
     F = _dot(X, AX) / 2 - _dot(X, B) + strength * charged
@@ -139,7 +140,7 @@ def minimise(
     active, iterations = np.flatnonzero(size > 0), 0
     points = points.select(size > 0)
     while len(active) and iterations < max_iterations:
-        points, moved, got = _advance(points, image, bound, strength, kind, workers)
+        points, moved, got = _advance(points, partial(image, which=active), bound, strength, kind, workers)
         X[active], AX[active] = points.x, points.ax
         residual[active] = np.where(moved, got, residual[active])
         iterations += 1
@@ -183,7 +184,7 @@ def p_step_l1(WE, G, lambda_P, P, frozen, workers: Workers) -> tuple[np.ndarray,
     """
     check_finite(G, "P-step: its matrix", "raise lambda_P")
     G = np.asarray(G, np.float64)
-    bound = float(np.linalg.eigvalsh(G)[-1]) * (1 + 1e-9)
+    bound, image = float(np.linalg.eigvalsh(G)[-1]) * (1 + 1e-9), lambda X, which: X @ G
     new = np.where(frozen[:, None], P, 0)
     rows = np.flatnonzero(~frozen)
     if bound <= 0 or not len(rows):
@@ -191,7 +192,7 @@ def p_step_l1(WE, G, lambda_P, P, frozen, workers: Workers) -> tuple[np.ndarray,
 
     def solve(block):
         return block, minimise(
-            P[block].astype(np.float64), WE[block].astype(np.float64), lambda X: X @ G, bound, lambda_P / 2,
+            P[block].astype(np.float64), WE[block].astype(np.float64), image, bound, lambda_P / 2,
             "l1", tolerance=P_TOLERANCE, max_iterations=P_ITERATIONS, workers=Workers(),
         )  # fmt: skip
 
@@ -214,8 +215,14 @@ def r_step_proximal(
     if not B.any():
         return RStep(np.zeros_like(B), B, np.zeros_like(B))
     bound = largest_eigenvalue(E, batches, workers)
+    unknown = corpus.unknown_by_relation
+
+    def image(R, which):
+        cells = unknown and [unknown[k] for k in np.arange(len(B))[which]]
+        return apply(R, E, batches, workers, cells)
+
     R, AR, iterations, residual = minimise(
-        R0.astype(E.dtype), B, lambda R: apply(R, E, batches, workers), bound, strength, kind,
+        R0.astype(E.dtype), B, image, bound, strength, kind,
         tolerance=tolerance, max_iterations=max_iterations, workers=workers,
     )  # fmt: skip
     return RStep(R, B, AR, iterations, residual)
@@ -231,12 +238,14 @@ def r_step_shrink(E, G, corpus, batches, workers, *, strength, R0, tolerance, ma
         ridge=0.0, R0=R0, tolerance=tolerance, max_iterations=max_iterations,
     )  # fmt: skip
     R = workers.peers.first(prox(solved.R, strength, "nuclear", workers)[0])
-    AR = apply(R, E, batches, workers) if R.any() else np.zeros_like(R)
+    AR = apply(R, E, batches, workers, corpus.unknown_by_relation) if R.any() else np.zeros_like(R)
     return RStep(R, solved.B, AR, solved.iterations, solved.residual)
 
 
 def largest_eigenvalue(E: np.ndarray, batches: Sequence[Batch], workers: Workers) -> float:
     """A number that no eigenvalue of R ↦ Σ_s G_s R G_s exceeds, within BOUND_SLACK of the largest as a rule.
+
+    Unknown cells only lower the eigenvalues.
 
     The map keeps positive semidefinite matrices so. Hence for any positive definite Y with A(Y) ≤ t Y,
     t bounds its eigenvalues (Collatz and Wielandt); Y comes from power iteration, with a little of the

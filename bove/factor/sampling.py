@@ -2,7 +2,7 @@
 
 The sampled loss (see `bove.factor.sgd`) sums w (target − score)² over some cells of the batch's graphs:
 
-    observed cells     all of them, with target 1 and w = 1
+    observed cells     all of them, with target 1, or their weight or value, and w = 1
     negatives          drawn cells that are 0, with target 0 and, by `negative_weight`,
       contrastive        w = negative_weight, a number
       unbiased           w = z / m for each of m draws from a group of z zero cells
@@ -14,7 +14,8 @@ observed (k, i, j) as many from the zero cells of X_s that differ from it in one
     W, the group of token t:    z = c − nnz(W_t),         m = a max(nnz(W_t), 1)
     X, the group of graph s:    z = d n_s² − nnz(X_s),    m = a max(nnz(X_s), 1)
 
-and the expected sum over the draws of a group is the sum over its zero cells, since each of them is drawn
+where cells that are unknown are neither zeros nor arcs: z loses their number, and none is drawn. So
+the expected sum over the draws of a group is the sum over its zero cells, since each of them is drawn
 m / z times on average. Draws are uniform, with replacement. They are made by number: the u-th zero of a group
 is found from the sorted observed cells, so that no draw is in vain and a group without a zero gives none.
 """
@@ -24,18 +25,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bove.errors import BoveError
-from bove.factor.graphs import GraphCorpus, offsets_of, ranges
+from bove.factor.graphs import GraphCorpus, filled, offsets_of, ranges, some
 
 UNBIASED = "unbiased"
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells of a sparse 0/1 array.
+    """Cells of a sparse array.
 
     Attributes:
         index: one int64 array [m] per dimension.
-        target: [m] 1 where observed, else 0.
+        target: [m] what the cell holds, 0 where it was drawn.
         weight: [m] of the squared error.
     """
 
@@ -107,24 +108,40 @@ class Sampler:
         n, first = lengths[sentence], corpus.token_offsets[sentence]
         cell = (corpus.arc_relation * n + corpus.arc_head - first) * n + corpus.arc_dependent - first
         order = np.lexsort((cell, sentence))
+        owned = np.lexsort((corpus.properties, owner))
         self.corpus = replace(
             corpus,
-            properties=corpus.properties[np.lexsort((corpus.properties, owner))],
+            properties=corpus.properties[owned],
+            property_value=some(corpus.property_value, owned),
+            arc_weight=some(corpus.arc_weight, order),
             arc_relation=corpus.arc_relation[order],
             arc_head=corpus.arc_head[order],
             arc_dependent=corpus.arc_dependent[order],
             arc_offsets=corpus.arc_offsets if relations else np.zeros_like(corpus.arc_offsets),
         )
-        self.cell = cell[order]
+        self.cell, self.cell_offsets = cell[order], self.corpus.arc_offsets
+        if relations and corpus.unknown_offsets is not None:
+            self._keep_unknown(sentence)
         self.relation_cells = d * lengths**2 * int(relations)
         full = {"tokens": np.sum(np.diff(corpus.property_offsets) >= corpus.n_properties)}
         if weight == UNBIASED:
-            arcs = np.diff(self.corpus.arc_offsets)
-            full["sentences"] = np.sum((arcs > 0) & (arcs >= self.relation_cells))
+            full["sentences"] = np.sum(
+                (np.diff(self.corpus.arc_offsets) > 0) & (np.diff(self.cell_offsets) >= self.relation_cells)
+            )
         else:
             self._corruptions(n, relations)
             full["arcs"] = np.sum(np.diff(self.taken_offsets) >= self.corrupted)
         self.exhausted = {name: int(count) for name, count in full.items() if count and negatives}
+
+    def _keep_unknown(self, sentence):
+        """Count unknown cells among those that are not drawn."""
+        c = self.corpus
+        owner = np.repeat(np.arange(c.n_graphs), np.diff(c.unknown_offsets))
+        n, first = c.lengths[owner], c.token_offsets[owner]
+        cell = (c.unknown_relation * n + c.unknown_head - first) * n + c.unknown_dependent - first
+        cell, owner = np.concatenate([self.cell, cell]), np.concatenate([sentence, owner])
+        self.cell = cell[np.lexsort((cell, owner))]
+        self.cell_offsets = offsets_of(np.bincount(owner, minlength=c.n_graphs))
 
     def sample(self, graphs: np.ndarray, rng: np.random.Generator) -> Sample:
         """All observed cells of the given graphs, and new draws."""
@@ -141,8 +158,9 @@ class Sampler:
         observed = self.corpus.properties[entries]
         count = np.bincount(owner, minlength=len(tokens))
         cells = np.full(len(tokens), self.corpus.n_properties)
-        drawn, group, weight = self._draw(rng, cells, observed, count)
-        return _join((owner, observed), (group, drawn), weight)
+        drawn, group, weight = self._draw(rng, cells, observed, count, count)
+        values = filled(self.corpus.property_value, entries, len(entries), float)
+        return _join((owner, observed), (group, drawn), weight, values)
 
     def _relations(self, graphs, rng) -> Cells:
         c = self.corpus
@@ -151,39 +169,53 @@ class Sampler:
         start = np.cumsum(n) - n
         shift = start[graph] - c.token_offsets[graphs][graph]
         observed = c.arc_relation[arcs], c.arc_head[arcs] + shift, c.arc_dependent[arcs] + shift
+        values = filled(c.arc_weight, arcs, len(arcs), float)
         if self.weight == UNBIASED:
             cells = self.relation_cells[graphs]
             count = np.bincount(graph, minlength=len(graphs))
-            drawn, group, weight = self._draw(rng, cells, self.cell[arcs], count)
+            taken, owner = ranges(self.cell_offsets, graphs)
+            taken = self.cell[taken], np.bincount(owner, minlength=len(graphs))
+            drawn, group, weight = self._draw(rng, cells, *taken, count)
             size = n[group]
             head, dependent = drawn // size % size + start[group], drawn % size + start[group]
-            return _join(observed, (drawn // size**2, head, dependent), weight)
+            return _join(observed, (drawn // size**2, head, dependent), weight, values)
         entries, _ = ranges(self.taken_offsets, arcs)
         offsets = offsets_of(np.diff(self.taken_offsets)[arcs])
         draws = np.full(len(arcs), self.negatives)
         drawn, arc = draw_zeros(rng, self.corrupted[arcs], self.taken[entries], offsets, draws)
         corrupted = _corrupt(drawn, *(part[arc] for part in observed), n[graph][arc], start[graph][arc])
-        return _join(observed, corrupted, np.full(len(drawn), float(self.weight)))
+        return _join(observed, corrupted, np.full(len(drawn), float(self.weight)), values)
 
-    def _draw(self, rng, cells, observed, count):
-        """Draws from groups of `count` [g] observed cells each: the cells, their groups and their weights."""
+    def _draw(self, rng, cells, taken, sizes, count):
+        """Draws for `count` [g] observed cells of each group, of those that are not among its taken ones.
+
+        Args:
+            taken: cells that are not drawn, `sizes` [g] of each group.
+
+        Returns:
+            The cells, their groups and their weights.
+        """
         unbiased = self.weight == UNBIASED
         draws = self.negatives * (np.maximum(count, 1) if unbiased else count)
-        drawn, group = draw_zeros(rng, cells, observed, offsets_of(count), draws)
+        drawn, group = draw_zeros(rng, cells, taken, offsets_of(sizes), draws)
         if unbiased:
-            return drawn, group, (cells - count)[group] / draws[group]
+            return drawn, group, (cells - sizes)[group] / draws[group]
         return drawn, group, np.full(len(drawn), float(self.weight))
 
     def _corruptions(self, n, relations):
-        """Number the single corruptions of every arc, and list those that are observed themselves.
+        """Number the single corruptions of every arc, and list those that are observed or unknown.
 
         Arc (k, i, j) has n − 1 other heads, then n − 1 other dependents, then d − 1 other relations.
         """
         c = self.corpus
         count = len(c.arc_head) if relations else 0
         k, i, j = c.arc_relation[:count], c.arc_head[:count], c.arc_dependent[:count]
-        first = np.repeat(c.token_offsets[:-1], np.diff(c.arc_offsets))
-        n = n[:count]
+        first, n = np.repeat(c.token_offsets[:-1], np.diff(c.arc_offsets)), n[:count]
+        if count and c.unknown_offsets is not None:  # behind the arcs, whose pairs alone are kept
+            owner = np.repeat(np.arange(c.n_graphs), np.diff(c.unknown_offsets))
+            hidden = (c.unknown_relation, c.unknown_head, c.unknown_dependent, c.token_offsets[owner],
+                      c.lengths[owner])  # fmt: skip
+            k, i, j, first, n = (np.concatenate(p) for p in zip((k, i, j, first, n), hidden, strict=True))
         parts = []
         for key, place, start in (
             (k * c.n_tokens + j, i - first, 0 * n),
@@ -191,11 +223,12 @@ class Sampler:
             (i * c.n_tokens + j, k, 2 * (n - 1)),
         ):
             arc, other = _equal_pairs(key)
+            arc, other = arc[arc < count], other[arc < count]
             parts.append((arc, start[arc] + place[other] - (place[other] > place[arc])))
         arc, taken = (np.concatenate(side) for side in zip(*parts, strict=True))
         self.taken = taken[np.lexsort((taken, arc))]
         self.taken_offsets = offsets_of(np.bincount(arc, minlength=count))
-        self.corrupted = 2 * (n - 1) + c.n_relations - 1
+        self.corrupted = 2 * (n[:count] - 1) + c.n_relations - 1
 
 
 def split_graphs(corpus: GraphCorpus, share: float, rng) -> tuple[GraphCorpus, GraphCorpus]:
@@ -215,10 +248,9 @@ def split_graphs(corpus: GraphCorpus, share: float, rng) -> tuple[GraphCorpus, G
     return corpus.select(graphs[~held]), corpus.select(graphs[held])
 
 
-def _join(observed, drawn, weight) -> Cells:
+def _join(observed, drawn, weight, values) -> Cells:
     m = len(observed[0])
-    target = np.zeros(m + len(weight))
-    target[:m] = 1
+    target = np.concatenate([values, np.zeros(len(weight))])
     index = tuple(np.concatenate(pair) for pair in zip(observed, drawn, strict=True))
     return Cells(index, target, np.concatenate([np.ones(m), weight]))
 

@@ -1,10 +1,15 @@
 """The steps of training in the paper's order, each for the other two factors fixed; G_s = E_sᵀE_s.
 
 P-step:  P = W E (EᵀE + lambda_P I)⁻¹                                   (rows that are not frozen)
-R-step:  Σ_s G_s R_k G_s + (lambda_R / alpha) R_k = Σ_{(i,j) in X_k} e_i e_jᵀ
+R-step:  Σ_s G_s R_k G_s + (lambda_R / alpha) R_k = Σ_{(i,j) in X_k} x_ij e_i e_jᵀ
 E-step:  step(E_s) = B_s A_s⁻¹,
          A_s = PᵀP + lambda_E I + alpha Σ_k (R_k G_s R_kᵀ + R_kᵀ G_s R_k)
          B_s = W_sᵀP + alpha Σ_k (X_sk E_s R_kᵀ + X_skᵀ E_s R_k)
+
+where x_ij is 1, or the weight of an arc, and W_s may hold values. Cells (i,j) in M_k that are unknown are not
+in L. Without them the R-step has Σ_{M_k} e_i (e_iᵀ R_k e_j) e_jᵀ less on its left-hand side, and in the
+E-step each node i has an A of its own, A_s − alpha Σ_k Σ_j h hᵀ, with h = R_k e_j for each (i,j) in M_k and
+h = R_kᵀ e_j for each (j,i).
 
 Under the l2 penalty P- and R-step minimise L (see `bove.factor.objective`); a fixed point of the E-step is a
 stationary point of L in E.
@@ -19,11 +24,15 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, cython_lapack
 
 from bove.errors import BoveError
-from bove.factor.graphs import GraphCorpus
-from bove.factor.parallel import Batch, Peers, Space, Workers
+from bove.factor.graphs import GraphCorpus, some
+from bove.factor.parallel import Batch, Peers, Space, Workers, grouped
 
+# heads and dependents of some cells, by relation
+Cells = Sequence[tuple[np.ndarray, np.ndarray]]
 # relations that the R-step's operator is applied to at once
 RELATIONS = 8
+# arcs, or unknown cells, whose vectors are gathered at once
+ARCS = 8192
 # tokens times relations that the E-step works on at once where a graph has more tokens than the rank
 LONG_TOKENS = 8192
 
@@ -86,33 +95,61 @@ class RStep:
 
 
 def right_hand_side(E: np.ndarray, corpus: GraphCorpus, workers: Workers) -> np.ndarray:
-    """[d, r, r] Σ_{(i,j) in X_k} e_i e_jᵀ over the graphs of all processes, for token vectors E [T, r]."""
+    """[d, r, r] Σ_{(i,j) in X_k} x_ij e_i e_jᵀ over the graphs of all processes, for vectors E [T, r]."""
+
+    def product(chunk):
+        k, head, dependent, weight = chunk
+        ends = E.take(dependent, 0)
+        if weight is not None:
+            ends *= weight[:, None].astype(E.dtype)
+        return k, E.take(head, 0).T @ ends
+
     chunks = [
-        (k, head[i : i + 8192], dependent[i : i + 8192])
-        for k, (head, dependent) in enumerate(corpus.arcs_by_relation)
-        for i in range(0, len(head), 8192)
+        (k, *(some(array, slice(i, i + ARCS)) for array in arcs))
+        for k, arcs in enumerate(corpus.arcs_by_relation)
+        for i in range(0, len(arcs[0]), ARCS)
     ]
     out = np.zeros((corpus.n_relations, E.shape[1], E.shape[1]), E.dtype)
-    for k, part in workers.map(lambda c: (c[0], E.take(c[1], 0).T @ E.take(c[2], 0)), chunks):
+    for k, part in workers.map(product, chunks):
         out[k] += part
     return workers.peers.sum(out)
 
 
-def apply(R: np.ndarray, E: np.ndarray, batches: Sequence[Batch], workers: Workers) -> np.ndarray:
+def apply(
+    R: np.ndarray, E: np.ndarray, batches: Sequence[Batch], workers: Workers, unknown: Cells | None = None
+) -> np.ndarray:
     """[d, r, r] Σ_s G_s R_k G_s for the token vectors E [T, r], over the graphs of all processes.
 
-    A few relations at a time, so that what the workers hold is small beside R.
+    A few relations at a time, so that what the workers hold is small beside R. Of `unknown` cells, heads and
+    dependents of each of the d relations, Σ e_i (e_iᵀ R_k e_j) e_jᵀ is left out.
     """
     d, r, _ = R.shape
     out, space = np.empty((r, d, r), R.dtype), Space()
     for k in range(0, d, RELATIONS):
-        some = R[k : k + RELATIONS]
-        side = some.transpose(1, 0, 2).reshape(r, len(some) * r)
+        few = R[k : k + RELATIONS]
+        side = few.transpose(1, 0, 2).reshape(r, len(few) * r)
         total = np.zeros_like(side)
         for part in workers.map(partial(_apply_in_batch, side, E, space), batches):
             total += part
-        out[:, k : k + RELATIONS] = total.reshape(r, len(some), r)
+        out[:, k : k + RELATIONS] = total.reshape(r, len(few), r)
+    for k, part in workers.map(partial(_of_cells, R, E), _chunks(unknown or ())):
+        out[:, k] -= part
     return workers.peers.sum(out).transpose(1, 0, 2)
+
+
+def _chunks(cells):
+    return (
+        (k, head[i : i + ARCS], dependent[i : i + ARCS])
+        for k, (head, dependent) in enumerate(cells)
+        for i in range(0, len(head), ARCS)
+    )
+
+
+def _of_cells(R, E, chunk):
+    """k and Σ e_i (e_iᵀ R_k e_j) e_jᵀ over some cells of one relation."""
+    k, head, dependent = chunk
+    heads, ends = E.take(head, 0), E.take(dependent, 0)
+    return k, (heads * np.einsum("ij,ij->i", heads @ R[k], ends)[:, None]).T @ ends
 
 
 def _apply_in_batch(side, tokens, space, batch):
@@ -174,7 +211,8 @@ def r_step(
     Preconditioned block conjugate gradients (O'Leary 1980) from the warm start R0 [d, r, r]: the operator is
     the same for all relations, so that each of them is minimised over the directions of all. Those that have
     converged give no further directions. The operator is applied, never formed. A relation without arcs is
-    exactly 0, as is every relation where E is 0.
+    exactly 0, as is every relation where E is 0. Unknown cells give each relation an operator of its own, and
+    then each has its own directions.
 
     Args:
         E: [T, r] token vectors of this process' corpus, whose graphs the batches hold.
@@ -193,17 +231,28 @@ def r_step(
     if not live.any():
         return RStep(R, B, np.zeros_like(R))
     precondition = Preconditioner(E, G, corpus.token_offsets, ridge, peers)
-    residual = B.copy()
+    residual, unknown = B.copy(), corpus.unknown_by_relation
+    if unknown is not None and not peers.sum(np.array([len(corpus.unknown_head)]))[0]:
+        unknown = None
     if R.any():
-        residual -= apply(R, E, batches, workers)
+        residual -= apply(R, E, batches, workers, unknown)
         residual -= ridge * R
     rest, found = residual.reshape(len(B), -1), R.reshape(len(B), -1)  # the same arrays, one row per relation
     block = image = inverse = None
-    iterations = 0
+    iterations, alone = 0, _Alone() if unknown is not None else None
     while True:
         left = peers.first(_relative(residual, size))
         if not left.max() > tolerance or iterations == max_iterations:
             break
+        if alone:
+            D = alone.directions(precondition(residual), residual, left > tolerance)
+            AD = apply(D, E, batches, workers, unknown)
+            AD += ridge * D
+            step = alone.step(D, AD)
+            R += step * D
+            residual -= step * AD
+            iterations += 1
+            continue
         Z = precondition(residual[left > tolerance]).reshape(-1, rest.shape[1])
         if block is not None:
             Z -= (inverse @ (image @ Z.T)).T @ block
@@ -218,6 +267,28 @@ def r_step(
     np.subtract(B, residual, out=residual)
     residual -= ridge * R
     return RStep(R, B, residual, iterations, float(left.max()))
+
+
+class _Alone:
+    """Conjugate gradients of each relation by itself."""
+
+    def __init__(self):
+        self.D, self.size = None, None
+
+    def directions(self, Z, residual, on):
+        """[d, r, r] the next ones from the preconditioned residuals; 0 where a relation has converged."""
+        size = np.where(on, _dot(Z, residual), 0)
+        if self.D is not None:
+            again = np.divide(size, self.size, out=np.zeros_like(size), where=self.size > 0)
+            Z += again[:, None, None].astype(Z.dtype) * self.D
+        self.D, self.size = np.where(on[:, None, None], Z, 0), size
+        return self.D
+
+    def step(self, D, AD):
+        """[d, 1, 1] how far to go."""
+        curve = _dot(D, AD)
+        length = np.divide(self.size, curve, out=np.zeros_like(curve), where=curve > 0)
+        return length[:, None, None].astype(D.dtype)
 
 
 def _dot(A, B):
@@ -287,9 +358,9 @@ class EStep:
             return out
         n, (d, r, _) = batch.n, self.R.shape
         # of a long graph a few relations at a time
-        some = max(1, d if n <= r else LONG_TOKENS // n)
-        for k in range(0, d, some):
-            part = range(k, min(k + some, d))
+        few = max(1, d if n <= r else LONG_TOKENS // n)
+        for k in range(0, d, few):
+            part = range(k, min(k + few, d))
             sides = self.sides[:, 2 * r * part.start : 2 * r * part.stop]
             H = np.matmul(E, sides, out=self.space.array(len(E), sides.shape[1], dtype=E.dtype))
             out += self.root * (batch.incidence(part) @ H.reshape(-1, r))
@@ -301,8 +372,31 @@ class EStep:
                 sides = H[s : s + n].reshape(-1, r)
                 A = sides.T @ sides
             A += self.C
-            self._solve(A, out[s : s + n])
+            if batch.around is None:
+                self._solve(A, out[s : s + n])
+            else:
+                self._solve_known(A, out, E, batch, s)
         return out
+
+    def _solve_known(self, A, out, E, batch, s):
+        """The solve of the graph that starts at row s: rows with unknown cells each have their own A."""
+        (offsets, other, side), r = batch.around, len(A)
+        rows = s + np.flatnonzero(np.diff(offsets[s : s + batch.n + 1]))
+        own = out[rows]
+        self._solve(A.copy() if len(rows) else A, out[s : s + batch.n])
+        # a row's cells are gathered together, and some rows' at once
+        cuts = np.flatnonzero(np.diff(offsets[rows] // ARCS)) + 1
+        for few, B in zip(np.split(rows, cuts), np.split(own, cuts), strict=True):
+            if not len(few):
+                continue
+            start, end = offsets[few[0]], offsets[few[-1] + 1]
+            H = np.empty((end - start, r), A.dtype)
+            for k, at in grouped(side[start:end]):
+                H[at] = E[other[start:end][at]] @ self.sides[:, k * r : (k + 1) * r]
+            for row, b in zip(few, B, strict=True):
+                h = H[offsets[row] - start : offsets[row + 1] - start]
+                self._solve(A - h.T @ h, b[None])
+            out[few] = B
 
     def _from_gram(self, E):
         """alpha Σ_k (R_k G R_kᵀ + R_kᵀ G R_k), cheaper so when the graph has more tokens than the rank."""

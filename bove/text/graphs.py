@@ -18,7 +18,7 @@ import numpy as np
 
 from bove import artefacts
 from bove.errors import BoveError
-from bove.factor.graphs import GraphCorpus
+from bove.factor.graphs import OPTIONAL, GraphCorpus
 from bove.text.conll import Sentence, read_sentences
 from bove.text.vectors import WordVectors
 from bove.text.vocabulary import UNKNOWN_WORD, Vocabulary
@@ -176,7 +176,7 @@ class _Resolver:
 
 def save_graphs(corpus: GraphCorpus, path: str | Path) -> None:
     """Write graphs atomically."""
-    arrays = {name: getattr(corpus, name) for name in _ARRAYS}
+    arrays = {name: getattr(corpus, name) for name in _ARRAYS} | corpus.optional
     arrays["ids"] = artefacts.pack_lines(corpus.ids)
     metadata = {
         "n_properties": str(corpus.n_properties),
@@ -199,6 +199,7 @@ def load_graphs(path: str | Path, part: tuple[int, int] = (0, 1)) -> GraphCorpus
     found, metadata = read(path, FORMAT)
     corpus = GraphCorpus(
         **{name: found[name] for name in _ARRAYS},
+        **{name: found[name] for name in OPTIONAL if name in found},
         n_properties=int(metadata["n_properties"]),
         n_relations=int(metadata["n_relations"]),
         ids=artefacts.unpack_lines(found["ids"]) if part == (0, 1) else (),

@@ -36,7 +36,7 @@ SETTINGS = AlsSettings(
     r_iterations=300, batch_tokens=12,
 )  # fmt: skip
 FIXED = {"e_step": "fixed-point", "restart_iterations": 200, "lambda_E": 6.0}
-# settings, and other lengths of the sentences
+# settings, lengths of the sentences and perhaps the share of unknown cells
 CASES = {
     "averaged": (SETTINGS, LENGTHS),
     "single": (replace(SETTINGS, e_step="single"), LENGTHS),
@@ -47,15 +47,19 @@ CASES = {
     "without relations": (replace(SETTINGS, alpha=0.0), LENGTHS),
     "fewer sentences than processes": (SETTINGS, [0, 5, 0, 30]),
     "one sentence": (SETTINGS, [6]),
+    "unknown cells": (SETTINGS, LENGTHS, 0.2),
+    "unknown cells, l1": (replace(SETTINGS, penalty_R="l1", max_rounds=2, **FIXED), LENGTHS, 0.2),
 }
 # what the volume of one round is measured on: so many iterations in any case
 COUNTED = replace(SETTINGS, max_rounds=3, r_tolerance=0.0, r_iterations=5)
 
 
-def train(settings: AlsSettings, lengths: list[int], peers: Peers, dtype=np.float64) -> als.AlsState:
+def train(
+    peers: Peers, settings: AlsSettings, lengths: list[int], unknown: float | None = None, dtype=np.float64
+) -> als.AlsState:
     """Train on the same graphs, whoever has which of them."""
     rng = np.random.default_rng(1)
-    corpus, _ = make_corpus(rng, lengths, PROPERTIES, RELATIONS)
+    corpus, _ = make_corpus(rng, lengths, PROPERTIES, RELATIONS, unknown=unknown)
     frozen = np.arange(PROPERTIES) < 2
     P = initial_properties(PROPERTIES, rng.standard_normal((2, RANK)).astype(dtype), frozen, 1, dtype)
     own: GraphCorpus = corpus.part(peers.number, peers.count)
@@ -67,8 +71,8 @@ def train(settings: AlsSettings, lengths: list[int], peers: Peers, dtype=np.floa
 
 def _train_all(output: str, peers: Peers) -> None:
     """Every case, and the log of two corpora of which one is three times the other."""
-    states = {name: train(*case, peers) for name, case in CASES.items()}
-    counted = [train(COUNTED, times * LENGTHS, peers, np.float32).log for times in (1, 3)]
+    states = {name: train(peers, *case) for name, case in CASES.items()}
+    counted = [train(peers, COUNTED, times * LENGTHS, dtype=np.float32).log for times in (1, 3)]
     sizes = peers.every({name: state.E.shape for name, state in states.items()})
     if peers.number == 0:
         np.savez(
@@ -93,7 +97,7 @@ def _round_alone(_: str, peers: Peers) -> None:
     operators._relative = lambda *given: relative(*given) * 10.0**-peers.number
     proximal._dot = lambda *given: dot(*given) * 10.0**-peers.number
     for name in ("averaged", "nuclear"):
-        state = train(replace(CASES[name][0], max_rounds=2), LENGTHS, peers)
+        state = train(peers, replace(CASES[name][0], max_rounds=2), LENGTHS)
         for part in (state.P, state.R, state.log[-1]["r_iterations"]):
             assert len({np.asarray(value).tobytes() for value in peers.every(part)}) == 1
 

@@ -82,7 +82,7 @@ def trained(request, tmp_path_factory):
 @pytest.fixture(scope="module")
 def alone():
     """Every case by one process without MPI."""
-    return {name: train(*case, Peers()) for name, case in CASES.items()}
+    return {name: train(Peers(), *case) for name, case in CASES.items()}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -102,7 +102,7 @@ def test_any_number_of_processes_learns_what_one_does(trained, alone, name):
 
 def test_token_vectors_are_divided_and_some_processes_may_have_none(trained):
     count, _, reported = trained
-    for name, (_, lengths) in CASES.items():
+    for name, (_, lengths, *_) in CASES.items():
         own = [sizes[name][0] for sizes in reported["sizes"]]
         assert sum(own) == sum(lengths)
         assert max(own) <= sum(lengths) / count + max(lengths)

@@ -60,10 +60,11 @@ class Solvers:
         return E, used, change
 
 
+@pytest.mark.parametrize("unknown", [None, 0.3])
 @pytest.mark.parametrize("iterations", [1, 2, 3, 30])
-def test_averaged_inference_equals_the_oracle(iterations):
+def test_averaged_inference_equals_the_oracle(iterations, unknown):
     rng = np.random.default_rng(iterations)
-    corpus, dense = make_corpus(rng, [3, 8, 1, 8, 5])
+    corpus, dense = make_corpus(rng, [3, 8, 1, 8, 5], unknown=unknown)
     solvers = Solvers(rng, 2.0, 1.5)
     E, used, _ = solvers.averaged(corpus, iterations, 0)
     for graph, e in zip(dense, split(E, corpus), strict=True):
@@ -72,10 +73,12 @@ def test_averaged_inference_equals_the_oracle(iterations):
     assert set(used) == {iterations}
 
 
-@given(st.integers(0, 2**32 - 1), st.sampled_from([[3, 8, 1], [20, 2], [4, 4, 4]]))
-def test_both_solvers_reach_the_same_bags_where_both_converge(seed, lengths):
+@given(
+    st.integers(0, 2**32 - 1), st.sampled_from([[3, 8, 1], [20, 2], [4, 4, 4]]), st.sampled_from([None, 0.3])
+)
+def test_both_solvers_reach_the_same_bags_where_both_converge(seed, lengths, unknown):
     rng = np.random.default_rng(seed)
-    corpus, dense = make_corpus(rng, lengths)
+    corpus, dense = make_corpus(rng, lengths, unknown=unknown)
     solvers = Solvers(rng, 0.5, 8.0)
     (a, _, moved), (f, _, change) = (
         solve(corpus, 500, 1e-10) for solve in (solvers.averaged, solvers.fixed_point)

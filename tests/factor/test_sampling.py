@@ -22,15 +22,18 @@ def test_zeros_are_drawn_uniformly_and_never_an_observed_cell():
         assert np.all(np.abs(counts - expected) < 5 * np.sqrt(expected))
 
 
-def test_contrastive_relations_differ_from_their_arc_in_one_place_and_all_such_cells_come():
-    corpus, dense = make_corpus(np.random.default_rng(7), [4, 1, 6])
+@pytest.mark.parametrize("unknown", [None, 0.3])
+def test_contrastive_relations_differ_from_their_arc_in_one_place_and_all_such_cells_come(unknown):
+    corpus, dense = make_corpus(np.random.default_rng(7), [4, 1, 6], unknown=unknown)
     sampler, rng = Sampler(corpus, 300, 1.0), np.random.default_rng(1)
     sample = sampler.sample(np.array([2, 0]), rng)
     cells = np.stack(sample.relations.index, axis=1)
-    arcs, drawn = cells[sample.relations.target == 1], cells[sample.relations.target == 0]
+    target = sample.relations.target
+    arcs, drawn = cells[target != 0], cells[target == 0]
     X = np.zeros((3, 10, 10))  # graph 2 is rows 0 to 5, graph 0 rows 6 to 9
     X[:, :6, :6], X[:, 6:, 6:] = dense[2][1], dense[0][1]
-    assert sorted(map(tuple, arcs)) == sorted(map(tuple, np.argwhere(X)))
+    assert sorted(map(tuple, arcs)) == sorted(map(tuple, np.argwhere(np.nan_to_num(X))))
+    assert target[target != 0].tolist() == X[tuple(arcs.T)].tolist()
     place = 0
     for arc in arcs:
         graph = range(6) if arc[1] < 6 else range(6, 10)

@@ -27,9 +27,9 @@ LENGTHS = [3, 8, 1, 0, 8, 5, 20]
 FROZEN = np.arange(7) < 2
 
 
-def start(lengths=LENGTHS, seed=1, r=4, dtype=np.float64):
+def start(lengths=LENGTHS, seed=1, r=4, dtype=np.float64, unknown=None):
     rng = np.random.default_rng(seed)
-    corpus, dense = make_corpus(rng, lengths)
+    corpus, dense = make_corpus(rng, lengths, unknown=unknown)
     P = initial_properties(7, rng.standard_normal((2, r)).astype(dtype), FROZEN, seed, dtype)
     return corpus, dense, P
 
@@ -48,7 +48,7 @@ def every_cell(corpus, dense) -> Sample:
         X += [(k, first + i, first + j, x[k, i, j]) for k, i, j in np.ndindex(x.shape)]
     cells = []
     for rows in (W, X):
-        *index, target = np.array(rows).T
+        *index, target = np.array([row for row in rows if not np.isnan(row[-1])]).T
         cells.append(Cells(tuple(part.astype(np.int64) for part in index), target, np.ones(len(target))))
     return Sample(np.arange(corpus.n_tokens), 1.0, *cells)
 
@@ -67,8 +67,9 @@ def point(corpus, r=3, seed=2):
     return [rng.standard_normal(shape) / 2 for shape in shapes]
 
 
-def test_the_gradient_over_all_cells_is_that_of_the_objective():
-    corpus, dense, _ = start([3, 1, 0, 4])
+@pytest.mark.parametrize("unknown", [None, 0.3])
+def test_the_gradient_over_all_cells_is_that_of_the_objective(unknown):
+    corpus, dense, _ = start([3, 1, 0, 4], unknown=unknown)
     P, R, E = point(corpus)
     weights = SETTINGS.alpha, SETTINGS.lambda_P, SETTINGS.lambda_R, SETTINGS.lambda_E
 
@@ -85,9 +86,14 @@ def test_the_gradient_over_all_cells_is_that_of_the_objective():
     np.testing.assert_allclose(found, want, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("weight, epochs, unbiased", [(UNBIASED, 400, True), (1.0, 100, False)])
-def test_unbiased_draws_average_to_the_full_gradient_and_contrastive_ones_do_not(weight, epochs, unbiased):
-    corpus, dense, _ = start([3, 1, 4, 2])
+@pytest.mark.parametrize(
+    "weight, epochs, unbiased, unknown",
+    [(UNBIASED, 400, True, None), (UNBIASED, 400, True, 0.3), (1.0, 100, False, None)],
+)
+def test_unbiased_draws_average_to_the_full_gradient_and_contrastive_ones_do_not(
+    weight, epochs, unbiased, unknown
+):
+    corpus, dense, _ = start([3, 1, 4, 2], unknown=unknown)
     P, R, E = point(corpus)
     sampler, rng = Sampler(corpus, 2, weight), np.random.default_rng(3)
     _, full = gradient(every_cell(corpus, dense), P, R, E)
