@@ -73,7 +73,7 @@ def infer(folder: Path, system: str, graphs: Path, output: Path, *more) -> None:
     files = f"--vocabulary {folder}/vocabulary.json --vectors {folder}/vectors.safetensors"
     if system != "word-vectors":
         files = f"--model {folder}/model/model.safetensors --graphs {graphs} --solver fixed-point"
-        files += " --iterations 30 --tolerance 0.001 --energy 0.99 --batch-tokens 4096"
+        files += " --iterations 30 --tolerance 0.001 --energy 0.9 --batch-tokens 4096"
     words = f"infer --system {system} {files} --output {output}".split()
     assert main([*words, *map(str, more)]) == 0
 

@@ -133,7 +133,7 @@ class AlsTrainer:
         G, WE = peers.sum(gram(E, workers)), peers.sum(self.W @ E)
         with peers.together():
             P, p_iterations, p_residual = self._p_step(WE, G, state.P, workers)
-        solved = self._r_step(E, G, state.R, workers)
+        solved = self._r_step(E, G, state, workers)
         row = {"round": state.round + 1, "restart": int(restart)}
         row |= terms(P, solved, WE, G, self.nnz_W, self.nnz_X, self.groups, s)
         row |= {"r_iterations": solved.iterations, "r_residual": solved.residual}
@@ -171,12 +171,15 @@ class AlsTrainer:
             return p_step_l1(WE, G, lambda_P, P, self.frozen, workers)
         return p_step(WE, G, lambda_P, P, self.frozen), 0, 0.0
 
-    def _r_step(self, E, G, R0, workers) -> RStep:
-        s = self.settings
+    def _r_step(self, E, G, state, workers) -> RStep:
+        s, R0 = self.settings, state.R
         if not s.alpha:
             return RStep(*np.zeros((3, *R0.shape), R0.dtype))
         ridge = s.lambda_R / s.alpha
-        stop = {"tolerance": s.r_tolerance, "max_iterations": s.r_iterations, "R0": R0}
+        # no more digits of R than the last round's gain gives a use to
+        gain = state.log[-1]["gain"] if state.log else None
+        tolerance = min(10 * s.r_tolerance, max(s.r_tolerance, 1 if gain is None else gain))
+        stop = {"tolerance": tolerance, "max_iterations": s.r_iterations, "R0": R0}
         if s.penalty_R == "l2":
             return r_step(E, G, self.corpus, self.batches, workers, ridge=ridge, **stop)
         if s.penalty_R == "nuclear-shrink":

@@ -34,7 +34,7 @@ from bove.factor.steps import EStep, solve_spd
 
 # differences that Anderson acceleration remembers; share of the residual that it adds; growth of the residual
 # at which it forgets; iterations without progress after which a graph is given up
-MEMORY, MIXING, GROWTH, PATIENCE = 4, 0.5, 2.0, 8
+MEMORY, MIXING, GROWTH, PATIENCE = 8, 0.5, 2.0, 8
 
 Result = TypeVar("Result")
 

@@ -45,7 +45,7 @@ class ModelSettings:
         enum=("relative", "absolute"),
     )
     alpha: float = setting(
-        0.1,
+        0.07,
         help="Weight of relations against properties; 0 switches relations off. Relative: how far their "
         "first pull moves the token vectors, as a share of their size.",
         minimum=0,
@@ -118,14 +118,15 @@ class AlsSettings(ModelSettings):
         minimum=0,
     )
     e_energy: float = setting(
-        0.99,
+        0.9,
         help="Share of each relation matrix's energy that its factors keep (fixed-point).",
         exclusiveMinimum=0,
         maximum=1,
     )
     r_tolerance: float = setting(
         0.01,
-        help="Relative residual at which the solver of the relation matrices stops.",
+        help="Relative residual at which the solver of the relation matrices stops; up to ten times it while "
+        "rounds gain more than this share.",
         minimum=0,
         exclusiveMaximum=1,
     )
@@ -180,7 +181,7 @@ class InferenceSettings:
         minimum=0,
     )
     energy: float = setting(
-        0.99,
+        0.9,
         help="Share of each relation matrix's energy that the fixed-point solver keeps.",
         exclusiveMinimum=0,
         maximum=1,

@@ -47,7 +47,7 @@ def folder(tmp_path_factory):
 
 def stage_bags(folder, model, batch_tokens):
     words = f"infer --system bove --model {folder}/{model} --graphs {folder}/g --solver fixed-point"
-    words += f" --iterations 30 --tolerance 0.001 --energy 0.99 --batch-tokens {batch_tokens}"
+    words += f" --iterations 30 --tolerance 0.001 --energy 0.9 --batch-tokens {batch_tokens}"
     assert main([*words.split(), "--output", f"{folder}/b"]) == 0
     return Bags.open(folder / "b")
 

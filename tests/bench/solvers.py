@@ -35,7 +35,7 @@ def bench_solvers(folder):
         P = np.concatenate([P, corpus.extra.astype(P.dtype)]) if len(corpus.extra) else P
         yield from _solvers(corpus, P, PtP, R, alpha, lambda_E, Path(folder).name, pairs)
         return
-    for rank, alpha in ((100, 0.1), (100, 0.2), (300, 0.1)):
+    for rank, alpha in ((100, 0.07), (100, 0.14), (300, 0.07)):
         corpus = corpus_of(treebank_lengths(80_000 // rank))
         P, R, settings = _trained(corpus, rank, alpha)
         where = f"random, r = {rank}, relative alpha {alpha:g}"

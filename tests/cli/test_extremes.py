@@ -26,7 +26,7 @@ ALS = (
     "--e-tolerance 1e-3 --r-tolerance 1e-3 --r-iterations 9 --batch-tokens 64 --checkpoint-every 0"
 )
 SGD = f"train-sgd {COMMON} --learning-rate 0.1 --epochs 2 --batch-sentences 8 --negatives 2 --held-out 0"
-INFER = "--solver {solver} --iterations 5 --tolerance 1e-3 --energy 0.99 --batch-tokens 64"
+INFER = "--solver {solver} --iterations 5 --tolerance 1e-3 --energy 0.9 --batch-tokens 64"
 PAIRS = {
     # two pairs; all predictions equal; a sentence without a known word, and one without any word
     "two": [("The dog sees", "The cat sees", 1.0), ("a girl", "a horse", 3.0)],

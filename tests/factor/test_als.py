@@ -85,6 +85,14 @@ def test_a_start_that_explains_less_than_nothing_is_trained_on_and_a_tolerance_o
         assert whole.round == 300 and not whole.finished and min(row["gain"] for row in whole.log[1:]) < 0
 
 
+def test_the_tolerance_of_the_r_step_follows_the_gain_of_rounds():
+    _, _, state = train(replace(SETTINGS, r_tolerance=1e-2, tolerance=0, max_rounds=12, restart_every=0))
+    residuals, gains = zip(*((row["r_residual"], row["gain"]) for row in state.log), strict=True)
+    allowed = [0.1, 0.1] + [min(max(gain, 1e-2), 0.1) for gain in gains[1:-1]]
+    assert (np.array(residuals) <= allowed).all() and gains[-2] < 0.05
+    assert max(residuals) > 1e-2, "no round was loose"
+
+
 def test_the_fixed_point_e_step_ends_where_a_token_vector_is_stationary():
     corpus, dense, frozen, state = start()
     settings = replace(SETTINGS, e_step="fixed-point", restart_iterations=400, lambda_E=6.0, max_rounds=3)

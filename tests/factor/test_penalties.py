@@ -173,7 +173,7 @@ def test_training_logs_the_loss_of_its_penalties_by_term(penalty_P, penalty_R):
     again = objective(corpus, state.P, state.R, state.E, test_als.GROUPS, chosen)
     assert again["total"] == pytest.approx(row["total"], rel=1e-9)
     assert row["total"] < state.log[0]["total"]
-    assert 0 < row["r_iterations"] < s.r_iterations and row["r_residual"] <= 1e-6
+    assert 0 < row["r_iterations"] < s.r_iterations and row["r_residual"] <= 1e-5
     assert (row["p_iterations"] > 0) == (penalty_P == "l1") and row["p_residual"] <= 1e-4
 
 
