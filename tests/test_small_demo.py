@@ -31,6 +31,7 @@ def test_the_run_has_its_tables_and_its_configuration(demo):
         *(f"ablations.{ending}" for ending in four),
     }
     assert names(demo.results / "training") == {f"training.{ending}" for ending in four}
+    assert {"cost.csv", "cost.md"} <= names(demo.results / "benchmarks")
     assert names(demo.results / "model") == {"model.safetensors", "log.csv", "times.csv"}
     assert names(demo.results / "ablations" / "once") == {"bags", "scores"}
     tasks = ("similarity", "entailment", "roles")

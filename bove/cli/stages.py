@@ -65,6 +65,7 @@ GROUPS = {
         "figures": ("figures", "look inside a run: scores, iterations, relations, token vectors"),
         "overview": ("report", "say what a run is made of, in tables"),
         "provenance": ("report", "record what a run was made from and with, by hashes and versions"),
+        "cost": ("cost", "say what each system of a finished run costs: size, training, speed, memory"),
         "pages": ("report", "turn tables in Markdown into pages of HTML"),
     },
 }
