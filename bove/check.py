@@ -357,8 +357,9 @@ def _check_graphs(check: Check) -> None:
     kinds, relations, ids = Counter(), Counter(), set()
     for number, graph in numbered_graphs(check.path):
         sizes.append(len(graph))
-        kinds.update(kind_of(name) or "(none)" for properties in graph.nodes for name in properties)
-        relations.update(label for label, _, _ in graph.edges)
+        names = (one if isinstance(one, str) else one[0] for own in graph.nodes for one in own)
+        kinds.update(kind_of(name) or "(none)" for name in names)
+        relations.update(label for label, *_ in graph.edges)
         for what, holds in (
             ("graphs without nodes", not len(graph)),
             ("graphs in which a node has no property", not all(graph.nodes)),

@@ -15,7 +15,7 @@ import numpy as np
 
 from bove.api.graph import Graph, Vectors, checked, mapped
 from bove.errors import BoveError
-from bove.factor.graphs import GraphCorpus
+from bove.factor.graphs import GraphCorpus, some
 from bove.factor.model import Model
 from bove.files import encoded
 from bove.text.conll import Sentence
@@ -187,6 +187,8 @@ class Corpus:
             arrays.arc_relation, arrays.arc_head, arrays.arc_dependent,
         ):  # fmt: skip
             found.update(np.ascontiguousarray(one, np.int64).data)
+        for name, one in arrays.optional.items():
+            found.update(name.encode() + np.ascontiguousarray(one).tobytes())
         return found.hexdigest()
 
     def without_extra(self) -> "Corpus":
@@ -196,8 +198,9 @@ class Corpus:
         if keep.all():
             return self
         offsets = _thinned(arrays.property_offsets, keep)
-        arrays = replace(arrays, property_offsets=offsets, properties=arrays.properties[keep])
-        return replace(self, arrays=arrays)
+        values = some(arrays.property_value, keep)
+        own = {"property_offsets": offsets, "properties": arrays.properties[keep], "property_value": values}
+        return replace(self, arrays=replace(arrays, **own))
 
     def numbered_as(
         self, names: Names, vectors: Vectors | None = None, rank: int | None = None
@@ -224,11 +227,20 @@ class Corpus:
         keep, kept = properties >= 0, arcs >= 0
         lost = _count(ours.properties, old.properties[~keep])
         unseen = Unseen(lost, _count(ours.relations, old.arc_relation[~kept]))
+        hidden = {}
+        if old.unknown_offsets is not None:
+            cells = relation[old.unknown_relation]
+            hidden = {"unknown_offsets": _thinned(old.unknown_offsets, cells >= 0)}
+            hidden["unknown_relation"] = cells[cells >= 0]
+            for end in ("unknown_head", "unknown_dependent"):
+                hidden[end] = getattr(old, end)[cells >= 0]
         arrays = replace(
-            old, property_offsets=_thinned(old.property_offsets, keep), properties=properties[keep],
+            old, property_value=some(old.property_value, keep), arc_weight=some(old.arc_weight, kept),
+            property_offsets=_thinned(old.property_offsets, keep), properties=properties[keep],
             arc_offsets=_thinned(old.arc_offsets, kept), arc_relation=arcs[kept], arc_head=old.arc_head[kept],
             arc_dependent=old.arc_dependent[kept], n_properties=len(names.properties),
             n_relations=len(names.relations), extra=extra, vocabulary_hash=names.hash,
+            **hidden,
         )  # fmt: skip
         return Corpus(arrays, names, self.repeated), unseen
 
@@ -237,8 +249,11 @@ class _Flat:
     """Arrays that grow graph by graph; rows are numbered as met, and ordered at the end."""
 
     def __init__(self) -> None:
-        self.tokens, self.owned, self.arcs = (array("q", [0]) for _ in range(3))
-        self.properties, self.cells = array("q"), array("q")
+        self.tokens, self.owned, self.arcs, self.hidden = (array("q", [0]) for _ in range(4))
+        self.properties, self.cells, self.unknown = array("q"), array("q"), array("q")
+        # what is not 1, by its place among the properties and among the arcs
+        self.values: dict[int, float] = {}
+        self.weights: dict[int, float] = {}
         self.rows: dict[str, int] = {}
         self.labels: dict[str, int] = {}
         self.ids: list[str] = []
@@ -249,13 +264,28 @@ class _Flat:
         for properties in graph.nodes:
             own = dict.fromkeys(properties)
             self.repeated += len(properties) - len(own)
+            if any(type(one) is tuple for one in own):
+                pairs = [(one, 1.0) if isinstance(one, str) else one for one in own]
+                own = _once(graph, "property", pairs)
+                start = len(self.properties)
+                self.values.update((start + i, v) for i, v in enumerate(own.values()) if v != 1)
             self.properties.extend([rows.setdefault(name, len(rows)) for name in own])
             self.owned.append(len(self.properties))
         edges = dict.fromkeys(graph.edges)
         self.repeated += len(graph.edges) - len(edges)
+        unknown = dict.fromkeys(graph.unknown)
+        if unknown:
+            edges = [edge for edge in edges if edge[:3] not in unknown]
+        if any(len(edge) > 3 for edge in edges):
+            edges = _once(graph, "edge", ((edge[:3], (*edge, 1.0)[3]) for edge in edges))
+            start = len(self.cells) // 3
+            self.weights.update((start + i, w) for i, w in enumerate(edges.values()) if w != 1)
         for label, head, dependent in edges:
             self.cells.extend((labels.setdefault(label, len(labels)), first + head, first + dependent))
         self.arcs.append(len(self.cells) // 3)
+        for label, head, dependent in unknown:
+            self.unknown.extend((labels.setdefault(label, len(labels)), first + head, first + dependent))
+        self.hidden.append(len(self.unknown) // 3)
         self.tokens.append(first + len(graph))
         self.ids.append(graph.id or str(len(self.ids) + 1))
 
@@ -263,7 +293,9 @@ class _Flat:
         encoded("\n".join(chain(self.rows, self.labels, self.ids)))
         properties = np.array(self.properties, np.int64)
         cells = np.array(self.cells, np.int64).reshape(-1, 3)
-        names = Names.counted(_count(self.rows, properties), _count(self.labels, cells[:, 0]))
+        counts = _count(self.labels, cells[:, 0])
+        counts.update(dict.fromkeys(self.labels, 0))  # relations of unknown cells alone
+        names = Names.counted(_count(self.rows, properties), counts)
         row = np.array([names.property_rows[name] for name in self.rows], np.int64)
         relation = np.array([names.relation_rows[name] for name in self.labels], np.int64)
         arrays = GraphCorpus(
@@ -278,8 +310,37 @@ class _Flat:
             n_relations=len(relation),
             ids=tuple(self.ids),
             vocabulary_hash=names.hash,
+            property_value=_but(self.values, len(properties)),
+            arc_weight=_but(self.weights, len(cells)),
+            **self._hidden(relation),
         )
         return Corpus(arrays, names, self.repeated)
+
+    def _hidden(self, relation: np.ndarray) -> dict[str, np.ndarray]:
+        """The arrays of unknown cells, none where all are known."""
+        cells = np.array(self.unknown, np.int64).reshape(-1, 3)
+        names = ("unknown_relation", "unknown_head", "unknown_dependent")
+        arrays = (relation[cells[:, 0]], cells[:, 1].copy(), cells[:, 2].copy())
+        found = {"unknown_offsets": np.array(self.hidden, np.int64), **dict(zip(names, arrays, strict=True))}
+        return found if len(cells) else {}
+
+
+def _once(graph: Graph, what: str, pairs: Iterable[tuple[Any, float]]) -> dict[Any, float]:
+    """Each cell with its number; BoveError for one that is given with several."""
+    found: dict[Any, float] = {}
+    for cell, number in pairs:
+        if found.setdefault(cell, number) != number:
+            raise graph._error(f"the {what} {cell!r} is given as {found[cell]:g} and as {number:g}; give one")
+    return found
+
+
+def _but(numbers: Mapping[int, float], count: int) -> np.ndarray | None:
+    """[count] ones but for some numbers; None where there are none."""
+    if not numbers:
+        return None
+    found = np.ones(count)
+    found[list(numbers)] = list(numbers.values())
+    return found
 
 
 def _count(names: Collection[str], rows: np.ndarray) -> Counter[str]:

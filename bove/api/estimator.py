@@ -32,7 +32,7 @@ from bove.api.graph import Graph, Vectors, mapped, seed_of
 from bove.errors import BoveError, BoveWarning
 from bove.evaluate.alignment import bag_of
 from bove.factor.als import AlsTrainer, initial_state
-from bove.factor.graphs import GraphCorpus
+from bove.factor.graphs import GraphCorpus, filled
 from bove.factor.inference import Inference
 from bove.factor.model import Model
 from bove.factor.objective import objective
@@ -122,7 +122,7 @@ def start_tokens(corpus: GraphCorpus, rank: int, start: str, seed: int) -> np.nd
     if start == "random":
         return rng.standard_normal((n, rank)) / np.sqrt(rank)
     arcs = corpus.arc_head, corpus.arc_dependent
-    X = sp.csr_array((np.ones(len(arcs[0])), arcs), shape=(n, n))
+    X = sp.csr_array((filled(corpus.arc_weight, slice(None), len(arcs[0]), float), arcs), shape=(n, n))
     S, E, most = X + X.T, np.zeros((n, rank)), min(rank, n)
     if n <= max(DENSE, rank + 1):
         values, vectors = np.linalg.eigh(S.toarray())
@@ -171,10 +171,10 @@ def explained(model: Model, corpus: Corpus, E: np.ndarray, batch_tokens: int, th
     arrays, names = corpus.without_extra().arrays, corpus.names
     P, R, unweighted = model.properties, model.dense_relations(), ModelSettings(alpha=1)
     row = objective(arrays, P, R, E, names.slices(), unweighted, batch_tokens, threads)
-    counts = np.bincount(arrays.arc_relation, minlength=len(names.relations))
+    counts = arrays.arc_squares
     left = np.array([row[f"relation:{k}"] for k in range(len(names.relations))])
     by = {name: float(1 - left[k] / counts[k]) for k, name in enumerate(names.relations) if counts[k]}
-    ones, arcs = len(arrays.properties), int(counts.sum())
+    ones, arcs = arrays.property_squares.sum(), counts.sum()
     terms = sum(row[name] for name in names.groups)
     return Reconstruction(
         properties=float(1 - terms / ones) if ones else float("nan"),
@@ -264,7 +264,7 @@ def fit_sgd(data: TrainingData, begun: Start, seed: int, own: OwnSettings) -> Fi
 
 def _unexplained(got: Fitted, alpha: float) -> bool:
     """Whether a model explains next to nothing of the edges."""
-    row, ones = got.rows[-1], alpha * len(got.corpus.arc_relation)
+    row, ones = got.rows[-1], alpha * got.corpus.arc_squares.sum()
     left = sum(row[f"relation:{k}"] for k in range(got.corpus.n_relations))
     return ones > 0 and left > NOTHING_EXPLAINED * ones
 
@@ -354,10 +354,11 @@ class BoVE(TransformerMixin, BaseEstimator):
         self.losses_, self.n_iter_ = got.rows, len(got.rows)
         for name in ("bags_", "_trained_on"):
             self.__dict__.pop(name, None)
+        ones = float(got.corpus.property_squares.sum())
         if got.E is not None:
             self.bags_ = split(got.E, corpus)
             self._trained_on = corpus.digest() if len(corpus) == 1 else ""
-        for line in findings(got.rows, got.R, begun.settings, len(got.corpus.properties), data.groups):
+        for line in findings(got.rows, got.R, begun.settings, ones, data.groups):
             warnings.warn(line, BoveWarning, stacklevel=2)
         if got.unfinished:
             said = f"training did all of its {len(got.rows)} rounds and had not converged"
@@ -443,7 +444,8 @@ class BoVE(TransformerMixin, BaseEstimator):
         corpus = self._numbered(Corpus.of(X), None)
         alpha = make(ModelSettings, {"alpha": self.alpha}).alpha
         got = self._explained(corpus)
-        weights = np.array([len(corpus.arrays.properties), alpha * len(corpus.arrays.arc_relation)])
+        squares = corpus.arrays.property_squares, corpus.arrays.arc_squares
+        weights = np.array([squares[0].sum(), alpha * squares[1].sum()])
         parts = np.nan_to_num([got.properties, got.relations])
         return float(weights @ parts / weights.sum()) if weights.sum() else 0.0
 

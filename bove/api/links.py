@@ -255,10 +255,10 @@ def _check_top(top: int | None) -> None:
 def _each(facts: Facts) -> Iterator[tuple[Hashable, str, Hashable]]:
     """(head, relation, tail) of each edge of a graph, or of each triple."""
     if not isinstance(facts, Graph):
-        yield from each_triple(facts)
+        yield from (triple for *triple, _ in each_triple(facts))
         return
     names = facts.names or range(len(facts))
-    for label, head, tail in facts.edges:
+    for label, head, tail, *_ in facts.edges:
         yield names[head], label, names[tail]
 
 

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
-from bove.api.graph import Graph, checked, mapped, missing, series
+from bove.api.graph import Graph, checked, each_property, mapped, missing, number_of, series
 from bove.errors import BoveError
 from bove.files import atomic_write, check_text, read_lines, read_object
 from bove.text.conll import Sentence, read_sentences
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 EDGE, LABEL = "edge", "label"
 Properties = Iterable[str] | Callable[[Hashable, Mapping[str, Any]], Iterable[str]] | None
 _TRIPLE = "head, relation, dependent"
-Triples = Union[str, PathLike[str], Iterable[tuple[Hashable, str, Hashable]], "pandas.DataFrame", np.ndarray]
-_KEYS = ("nodes", "edges", "id", "names")
+Triples = Union[str, PathLike[str], Iterable[Sequence], "pandas.DataFrame", np.ndarray]
+_KEYS = ("nodes", "edges", "id", "names", "unknown")
 
 
 class _WordProperties(Mapping[str, np.ndarray]):
@@ -65,12 +66,13 @@ def read_vectors(path: str | Path, prefix: str = "word:") -> Mapping[str, np.nda
 
 
 def from_networkx(
-    network: "networkx.Graph[Any]", properties: Properties = None, label: str | None = LABEL, id: str = ""
-) -> Graph:
+    network: "networkx.Graph[Any]", properties: Properties = None, label: str | None = LABEL, id: str = "",
+    weight: str | None = None, values: str | Iterable[str] = (),
+) -> Graph:  # fmt: skip
     """The graph of a networkx graph of any kind; its nodes keep their order, and their keys as names.
 
-    An edge of an undirected graph goes both ways (a loop once). Parallel edges of one relation count as one;
-    those of different relations all count.
+    An edge of an undirected graph goes both ways (a loop once). Parallel edges of one relation count as one,
+    or, with `weight`, by the sum of their weights; those of different relations all count.
 
     Args:
         network: Graph, DiGraph, MultiGraph or MultiDiGraph.
@@ -80,35 +82,64 @@ def from_networkx(
         label: edge attribute that is the relation. Edges without it have their key as relation, where that
             is a text, as multigraphs may have it; else `edge`.
         id: the graph's name; by default the network's.
+        weight: edge attribute that is the weight; edges without it have 1. By default none is.
+        values: node attributes that are numbers and stay so: `size` of the value 3 is the property `size` of
+            the value 3, a list or an array of numbers the properties `size:0`, `size:1`, …
 
     Raises:
-        BoveError: no networkx graph, an attribute that no node, or no edge, has, or properties that are no
-            texts.
+        BoveError: no networkx graph, an attribute that no node, or no edge, has, properties that are no
+            texts, or weights and values that are no finite numbers.
     """
     if not hasattr(network, "is_directed") or not hasattr(network, "nodes"):
         raise BoveError(f"{type(network).__name__} is not a networkx graph")
     find = properties if callable(properties) else _attributes(network, properties)
+    kept = [values] if isinstance(values, str) else list(values)
+    if kept and len(network):
+        _check_known("node", kept, (data for _, data in network.nodes(data=True)))
     graph, numbers = Graph(id=id or str(getattr(network, "name", "") or "")), dict[Hashable, int]()
     for key, data in network.nodes(data=True):
-        own = series(find(key, data), f"properties of node {key!r}", "the list of its properties")
-        numbers[key] = graph.add_node(*own, name=key)
+        given = data if callable(properties) else {name: data[name] for name in data if name not in kept}
+        own = each_property(find(key, given), f"properties of node {key!r}")
+        valued = chain.from_iterable(_values(name, data[name]) for name in kept if name in data)
+        numbers[key] = graph.add_node(*own, *valued, name=key)
     if label not in (None, LABEL) and network.number_of_edges():
         _check_known("edge", [label], (data for *_, data in network.edges(data=True)))
-    for head, dependent, relation in _edges(network, label):
-        graph.add_edge(relation, numbers[head], numbers[dependent])
+    if weight is not None and network.number_of_edges():
+        _check_known("edge", [weight], (data for *_, data in network.edges(data=True)))
+    sums = dict[tuple[str, int, int], Any]()
+    for head, dependent, relation, data in _edges(network, label):
+        ends = [(numbers[head], numbers[dependent])]
         if not network.is_directed() and head != dependent:
-            graph.add_edge(relation, numbers[dependent], numbers[head])
+            ends.append((numbers[dependent], numbers[head]))
+        own = data.get(weight) if weight is not None else None
+        if number_of(own := 1 if missing(own) else own) is None:
+            raise BoveError(f"edge {head!r}, {dependent!r}: its weight is {own!r}; give a finite number")
+        for i, j in ends:
+            if weight is None:
+                graph.add_edge(relation, i, j)
+            else:
+                sums[relation, i, j] = own + sums.get((relation, i, j), 0)
+    for cell, total in sums.items():
+        graph.add_edge(*cell, total)
     return graph
 
 
-def _edges(network: Any, label: str | None) -> Iterator[tuple[Hashable, Hashable, str]]:
-    """Each edge with its relation."""
+def _values(name: str, given: Any) -> Iterator[tuple[str, Any]]:
+    """The properties of an attribute whose numbers stay numbers."""
+    if missing(given):
+        return
+    several = isinstance(given, list | tuple | np.ndarray)
+    yield from ((f"{name}:{i}", value) for i, value in enumerate(given)) if several else [(name, given)]
+
+
+def _edges(network: Any, label: str | None) -> Iterator[tuple[Hashable, Hashable, str, Mapping]]:
+    """Each edge with its relation and its attributes."""
     several = network.is_multigraph()
     for edge in network.edges(data=True, keys=True) if several else network.edges(data=True):
         found = edge[-1].get(label) if label is not None else None
         if missing(found):
             found = edge[2] if several and isinstance(edge[2], str) else EDGE
-        yield edge[0], edge[1], str(found)
+        yield edge[0], edge[1], str(found), edge[-1]
 
 
 def _check_known(kind: str, names: Iterable[Any], data: Iterable[Mapping[str, Any]]) -> None:
@@ -179,7 +210,8 @@ def read_json_lines(path: str | Path) -> Iterator[Graph]:
     """Stream graphs of one JSON object per line, gzip or not; blank lines are left out.
 
     Such as {"nodes": [["word:dog", "pos:NN"], ["word:barks"]], "edges": [["SBJ", 1, 0]], "id": "s1"};
-    `edges`, `id` and `names` (of the nodes: texts or numbers) may be left out.
+    `edges`, `id` and `names` (of the nodes: texts or numbers) may be left out. A property with a value is
+    ["degree", 3], an edge with a weight has this behind it, and `unknown` has cells as `Graph` takes them.
 
     Raises:
         BoveError: with the line, anything else.
@@ -206,10 +238,10 @@ def numbered_graphs(path: str | Path) -> Iterator[tuple[int, Graph]]:
 
 def _check_record(record: Mapping[str, Any]) -> None:
     """BoveError for a list that is something else, such as an object, or for a name that JSON cannot have."""
-    for key in ("nodes", "edges", "names"):
+    for key in ("nodes", "edges", "names", "unknown"):
         if not isinstance(record.get(key, []), list):
             raise BoveError(f"{key!r} is not a list")
-    for kind in ("nodes", "edges"):
+    for kind in ("nodes", "edges", "unknown"):
         for item in record.get(kind, []):
             if not isinstance(item, list):
                 raise BoveError(f"{item!r} among the {kind} is not a list")
@@ -227,7 +259,7 @@ def write_json_lines(graphs: Iterable[Graph], path: str | Path) -> None:
     """
     with atomic_write(path) as stream:
         for number, graph in enumerate(checked(graphs), 1):
-            record = {"nodes": graph.nodes, "edges": graph.edges, "id": graph.id, "names": graph.names}
+            record = {key: getattr(graph, key) for key in _KEYS}
             _check_record({"names": graph.names})
             content = {key: value for key, value in record.items() if value or key == "nodes"}
             line = json.dumps(content, ensure_ascii=False)
@@ -235,42 +267,46 @@ def write_json_lines(graphs: Iterable[Graph], path: str | Path) -> None:
             stream.write(f"{line}\n")
 
 
-def each_triple(triples: Triples) -> Iterator[tuple[Hashable, str, Hashable]]:
-    """(head, relation, dependent) of each triple; for arguments and errors see `from_triples`."""
+def each_triple(triples: Triples) -> Iterator[tuple[Hashable, str, Hashable, Any]]:
+    """(head, relation, dependent, weight) of each; for arguments and errors see `from_triples`."""
     given: Any = triples
     if isinstance(given, str | PathLike):
         given = (cells for _, cells in numbered_rows(Path(given), 3))
     elif (shape := getattr(given, "shape", None)) is not None:
-        if len(shape) != 2 or shape[1] != 3:
-            raise BoveError(f"triples: a table of shape {tuple(shape)}; give three columns: {_TRIPLE}")
+        if len(shape) != 2 or shape[1] not in (3, 4):
+            said = f"triples: a table of shape {tuple(shape)}; give three columns: {_TRIPLE}"
+            raise BoveError(f"{said}, and perhaps weights as a fourth")
         frame = hasattr(given, "itertuples")
         given = given.itertuples(index=False, name=None) if frame else np.asarray(given).tolist()
     for triple in series(given, "triples", f"a list of ({_TRIPLE})"):
-        if not isinstance(triple, Sequence) or isinstance(triple, str) or len(triple) != 3:
+        if not isinstance(triple, Sequence) or isinstance(triple, str) or len(triple) not in (3, 4):
             raise BoveError(f"{triple!r} is not a triple; give ({_TRIPLE})")
-        head, relation, dependent = triple
+        head, relation, dependent, weight = (*triple, 1)[:4]
         numbered = isinstance(relation, Integral) and not isinstance(relation, bool)
-        yield head, str(relation) if numbered else relation, dependent
+        yield head, str(relation) if numbered else relation, dependent, weight
 
 
 def from_triples(
     triples: Triples,
     properties: Mapping[Hashable, Iterable[str]] | None = None, own_property: bool = True, id: str = "",
+    unknown: Triples = (),
 ) -> Graph:  # fmt: skip
     """One graph of (head, relation, dependent) facts, its nodes numbered as they are first met.
 
     Args:
         triples: the path of a file as `read_triples` takes it; or a series of triples, read once; or a data
             frame or an array of three columns. A relation that is a whole number is called by its digits.
-        properties: of some nodes; those that no triple has become isolated nodes.
+            A fourth part or column is the weight.
+        properties: of some nodes, or mappings from these to values; nodes that no triple has are isolated.
         own_property: whether each node has a property `node:…` of its own, and so a vector of its own in P.
             Without any property a node's vector comes from its edges alone, as in RESCAL.
         id: the graph's name.
+        unknown: triples of which nothing is known, whether they are among the others or not.
 
     Raises:
-        BoveError: a table of other than three columns, a triple of other than three parts, a node without
-            identity, such as None, properties and relations that are not text, or nodes whose own properties
-            read alike, such as 1 and "1".
+        BoveError: a table or a triple of other parts, a weight that is no finite number, a node
+            without identity, such as None, properties and relations that are not text, or nodes whose own
+            properties read alike, such as 1 and "1".
     """
     graph = Graph(id=id or (Path(triples).name if isinstance(triples, str | PathLike) else ""))
     numbers, own = dict[Hashable, int](), dict[str, Hashable]()
@@ -280,7 +316,7 @@ def from_triples(
         if not isinstance(name, Hashable) or missing(name):
             raise BoveError(f"{name!r} cannot name a node; give a text, a number or a tuple of such")
         if name not in numbers:
-            further = series(given.get(name, ()), f"properties of {name!r}", "the list of its properties")
+            further = each_property(given.get(name, ()), f"properties of {name!r}")
             named = f"node:{name}"
             if own_property and named in own:
                 raise BoveError(f"nodes {own[named]!r} and {name!r} read alike; rename one of them")
@@ -288,8 +324,10 @@ def from_triples(
             numbers[name] = graph.add_node(*([named] if own_property else ()), *further, name=name)
         return numbers[name]
 
-    for head, relation, dependent in each_triple(triples):
-        graph.add_edge(relation, node(head), node(dependent))
+    for head, relation, dependent, weight in each_triple(triples):
+        graph.add_edge(relation, node(head), node(dependent), weight)
+    for head, relation, dependent, _ in each_triple(unknown):
+        graph.add_unknown(relation, node(head), node(dependent))
     for name in given:
         node(name)
     return graph

@@ -124,7 +124,8 @@ def findings(
 
     Args:
         rows: L by term, one dict per round. R: [d, r, r]. settings: the trainer's.
-        ones: properties of all tokens of the graphs that L was summed over.
+        ones: Σ w² over the properties of all tokens of the graphs that L was summed over, which is their
+            number where none has another value than 1.
         groups: the terms of L that are about properties.
     """
     found = []
@@ -133,7 +134,7 @@ def findings(
     left = sum(rows[-1][name] for name in groups)
     if ones and left > NOTHING_EXPLAINED * ones:
         found.append(
-            f"the model explains {max(0.0, 1 - left / ones):.2%} of the {ones} properties: lambda_P and "
+            f"the model explains {max(0.0, 1 - left / ones):.2%} of the properties: lambda_P and "
             "lambda_E are too large for so few nodes; lower both"
         )
     steps = {}

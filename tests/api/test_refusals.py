@@ -123,7 +123,7 @@ def test_settings_of_inference_are_looked_at_before_each(fitted):
     [
         (lambda: bove.Graph(None), "nodes: None is not a series"),
         (lambda: bove.Graph({"a": ["x"]}), "node 0: the text 'a'"),
-        (lambda: bove.Graph([[]], [["x", 0, 0, 1]]), "is not an edge"),
+        (lambda: bove.Graph([[]], [["x", 0, 0, 1, 1]]), "is not an edge"),
         (lambda: bove.from_networkx(nx.path_graph(2), 3), "properties: 3 is not a series"),
         (lambda: bove.from_networkx(nx.path_graph(2), lambda *_: None), "node 0: None is not a series"),
         (lambda: bove.from_networkx(nx.path_graph(2), [], "kind"), "no edge has the attribute 'kind'"),
@@ -139,7 +139,7 @@ def test_settings_of_inference_are_looked_at_before_each(fitted):
         (lambda: bove.from_networkx(np.eye(2)), "ndarray is not a networkx graph"),
         (lambda: bove.from_networkx(nx.path_graph(2), ["colour"]), "no node has the attribute 'colour'"),
         (lambda: bove.from_triples([("a", "b")]), "is not a triple"),
-        (lambda: bove.from_triples(np.ones((2, 4))), "shape (2, 4); give three columns: head, relation"),
+        (lambda: bove.from_triples(np.ones((2, 5))), "shape (2, 5); give three columns: head, relation"),
         (lambda: bove.from_triples("no.tsv"), "no.tsv: no such file"),
         (lambda: bove.from_triples([(1, "r", "1")]), "nodes 1 and '1' read alike"),
         (lambda: bove.read_triples("none", separator=""), "separator '': cannot separate cells"),

@@ -1,0 +1,118 @@
+"""Weights, values and unknown cells from the user's graph to what the model makes of them."""
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+import reference
+
+import bove
+from bove.text.graphs import load_graphs, save_graphs
+
+ABSOLUTE = {"scale": "absolute", "alpha": 2, "lambda_P": 0.5, "lambda_R": 0.3, "lambda_E": 0.4}
+EXACT = {"dtype": "float64", "r_tolerance": 1e-12, "r_iterations": 300, "tolerance": 0, "restart_every": 0}
+
+
+def example():
+    nodes = [["a", ("size", 2.5)], {"a": 1, "size": -1}, [], ["b"]]
+    edges = [("x", 0, 1, 3), ("x", 1, 2), ("y", 3, 3, 0.5), ("y", 0, 2)]
+    return bove.Graph(nodes, edges, unknown=[("x", 2, 3), ("y", 0, 2), ("x", 3, 0)])
+
+
+def dense(corpus):
+    """(W, X) of the only graph."""
+    a, n = corpus.arrays, corpus.arrays.n_tokens
+    X = np.zeros((a.n_relations, n, n))
+    X[a.arc_relation, a.arc_head, a.arc_dependent] = a.arc_weight
+    X[a.unknown_relation, a.unknown_head, a.unknown_dependent] = np.nan
+    return a.property_matrix(np.float64).toarray(), X
+
+
+def test_a_model_of_numbers_and_unknown_cells_is_the_oracles():
+    graph = example()
+    corpus = bove.Corpus.of([graph])
+    W, X = dense(corpus)
+    names, relations = corpus.names.property_rows, corpus.names.relation_rows
+    assert W[names["size"]].tolist() == [2.5, -1, 0, 0] and W[names["a"]].tolist() == [1, 1, 0, 0]
+    assert np.isnan(X).sum() == 3 and np.nansum(X) == 4.5 and X[relations["x"], 0, 1] == 3
+    model = bove.BoVE(
+        3, **ABSOLUTE, **EXACT, max_rounds=5, solver="averaged", iterations=9, infer_tolerance=0
+    )
+    model.fit(corpus)
+    P, R, (E,) = model.properties_, model.relations_, model.bags_
+    want = reference.objective([(W, X)], P, R, [E], 2, 0.5, 0.3, 0.4)
+    assert model.losses_[-1]["total"] == pytest.approx(want, rel=1e-8)
+    np.testing.assert_allclose(P, reference.p_step([(W, X)], [E], 0.5), atol=1e-6)
+    np.testing.assert_allclose(R, reference.r_step([(W, X)], [E], 0.15), atol=1e-6)
+    (bag,) = model.transform([graph])
+    np.testing.assert_allclose(bag, reference.infer((W, X), P, R, 2, 0.4, 9), atol=1e-6)
+    got = model.score_reconstruction([graph])
+    left = np.nansum((X - bag @ R @ bag.T) ** 2)
+    assert got.relations == pytest.approx(1 - left / np.nansum(X**2))
+    assert got.properties == pytest.approx(1 - np.sum((W - P @ bag.T) ** 2) / np.sum(W**2))
+
+
+def test_ones_are_left_out_and_weights_change_a_model():
+    plain = bove.Graph([["a"], ["b"]], [("x", 0, 1)])
+    ones = bove.Graph([{"a": 1.0}, [["b", 1]]], [("x", 0, 1, np.float32(1))])
+    assert ones == plain and bove.Corpus.of([ones]).arrays.optional == {}
+    heavy = bove.Graph([["a"], ["b"]], [("x", 0, 1, 2)])
+    digests = {bove.Corpus.of([graph]).digest() for graph in (plain, ones, heavy)}
+    assert len(digests) == 2
+
+
+def test_numbers_survive_files_renumbering_and_selection(tmp_path):
+    graph = example()
+    bove.write_json_lines([graph, bove.Graph([["b"]])], tmp_path / "g.jsonl")
+    assert next(iter(bove.read_json_lines(tmp_path / "g.jsonl"))) == graph
+    corpus = bove.Corpus.of([bove.Graph([["b"], ["c"]], [("y", 0, 1)]), graph])
+    save_graphs(corpus.arrays, tmp_path / "g")
+    one = load_graphs(tmp_path / "g").select(np.array([1]))
+    for name, array in bove.Corpus.of([graph]).numbered_as(corpus.names)[0].arrays.optional.items():
+        np.testing.assert_array_equal(getattr(one, name), array)
+    few = bove.Corpus.of([graph]).numbered_as(bove.Corpus.of([bove.Graph([["a"]], [("x", 0, 0)])]).names)[0]
+    assert few.arrays.arc_weight.tolist() == [3, 1] and few.arrays.unknown_head.tolist() == [2, 3]
+    assert few.arrays.property_value is not None and few.arrays.property_value.tolist() == [1, 1]
+
+
+def test_networkx_gives_weights_and_values_and_parallel_edges_add_up():
+    network = nx.MultiGraph()
+    network.add_node("u", size=2.0, kind="k", vector=np.array([1, 0.5]))
+    network.add_node("v")
+    network.add_edges_from([("u", "v", {"w": 2}), ("v", "u", {"w": 0.5}), ("v", "v", {})])
+    graph = bove.from_networkx(network, weight="w", values=["size", "vector"])
+    assert graph.nodes == [("kind:k", ("size", 2.0), "vector:0", ("vector:1", 0.5)), ()]
+    assert sorted(graph.edges) == [("edge", 0, 1, 2.5), ("edge", 1, 0, 2.5), ("edge", 1, 1)]
+    plain = bove.from_networkx(network, ["kind"])
+    assert len(set(plain.edges)) == 3 and bove.Corpus.of([plain]).repeated == 2
+    network.add_edge("u", "v", w="much")
+    with pytest.raises(bove.BoveError, match="its weight is 'much'"):
+        bove.from_networkx(network, ["kind"], weight="w")
+
+
+def test_triples_have_weights_in_a_fourth_column_and_unknown_cells():
+    rows = [("a", "likes", "b", 2.0), ("b", "likes", "c", 1.0)]
+    want = bove.from_triples(rows, unknown=[("c", "likes", "a"), ("a", "likes", "d")])
+    assert want.edges == [("likes", 0, 1, 2.0), ("likes", 1, 2)]
+    assert want.unknown == [("likes", 2, 0), ("likes", 0, 3)] and want.names == ["a", "b", "c", "d"]
+    assert bove.from_triples(pd.DataFrame(rows)).edges == want.edges
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: bove.Graph([["a"]], [("x", 0, 0, "2")]), "weight '2'; a weight is a finite number"),
+        (lambda: bove.Graph([["a"]], [("x", 0, 0, np.nan)]), "a weight is a finite number"),
+        (lambda: bove.Graph([[("a", True)]]), "is not a property"),
+        (lambda: bove.Graph([["a"]], unknown=[("x", 0, 1)]), "of node 1"),
+        (lambda: bove.Graph([["a"]], unknown=[("x", 0)]), "is not a cell"),
+        (lambda: bove.Corpus.of([bove.Graph([["a", ("a", 2)]])]), "property 'a' is given as 1 and as 2"),
+        (
+            lambda: bove.Corpus.of([bove.Graph([[]], [("x", 0, 0), ("x", 0, 0, 2)], id="g")]),
+            r"graph 'g': the edge \('x', 0, 0\) is given as 1 and as 2; give one",
+        ),
+    ],
+)
+def test_bad_numbers_are_refused(make, says):
+    with pytest.raises(bove.BoveError, match=says):
+        make()
