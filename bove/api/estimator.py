@@ -46,7 +46,6 @@ from bove.factor.settings import (
     setting,
 )  # fmt: skip
 from bove.factor.training import (
-    NOTHING_EXPLAINED,
     Start,
     TrainingData,
     findings,
@@ -191,7 +190,6 @@ class Fitted:
         P, R: [c, r] and [d, r, r].
         rows: L by term, one dict per round.
         said: what else a model tells of its training.
-        corpus: the graphs that L was summed over.
         E: [T, r] of the training graphs, or None.
         unfinished: it ended with all rounds done, and before its stopping rule held.
     """
@@ -200,7 +198,6 @@ class Fitted:
     R: np.ndarray
     rows: list[dict[str, Any]]
     said: dict[str, object]
-    corpus: GraphCorpus
     E: np.ndarray | None = None
     unfinished: bool = False
 
@@ -238,7 +235,7 @@ def fit_als(data: TrainingData, begun: Start, seed: int, own: OwnSettings) -> Fi
         pass
     said = {"rounds": state.round, "init": own.init}
     unfinished = not state.finished and begun.settings.tolerance > 0
-    return Fitted(state.P, state.R, list(state.log), said, data.corpus, state.E, unfinished)
+    return Fitted(state.P, state.R, list(state.log), said, state.E, unfinished)
 
 
 def fit_sgd(data: TrainingData, begun: Start, seed: int, own: OwnSettings) -> Fitted:
@@ -259,14 +256,7 @@ def fit_sgd(data: TrainingData, begun: Start, seed: int, own: OwnSettings) -> Fi
         rows.append(epoch.row)
         best = epoch if epoch.best else best
     said = {"epoch": best.row["round"], "epochs_done": len(rows)}
-    return Fitted(best.P, best.R, rows, said, trainer.training)
-
-
-def _unexplained(got: Fitted, alpha: float) -> bool:
-    """Whether a model explains next to nothing of the edges."""
-    row, ones = got.rows[-1], alpha * got.corpus.arc_squares.sum()
-    left = sum(row[f"relation:{k}"] for k in range(got.corpus.n_relations))
-    return ones > 0 and left > NOTHING_EXPLAINED * ones
+    return Fitted(best.P, best.R, rows, said)
 
 
 def check_keys(vectors: Vectors, names: Names) -> None:
@@ -354,19 +344,15 @@ class BoVE(TransformerMixin, BaseEstimator):
         self.losses_, self.n_iter_ = got.rows, len(got.rows)
         for name in ("bags_", "_trained_on"):
             self.__dict__.pop(name, None)
-        ones = float(got.corpus.property_squares.sum())
         if got.E is not None:
             self.bags_ = split(got.E, corpus)
             self._trained_on = corpus.digest() if len(corpus) == 1 else ""
-        for line in findings(got.rows, got.R, begun.settings, ones, data.groups):
+        for line in findings(got.rows, got.R, begun.settings, data.groups):
             warnings.warn(line, BoveWarning, stacklevel=2)
         if got.unfinished:
             said = f"training did all of its {len(got.rows)} rounds and had not converged"
             advice = "raise max_rounds, or tolerance; a tolerance of 0 asks for all rounds"
             warnings.warn(f"{said}; {advice}", ConvergenceWarning, stacklevel=2)
-        if not len(got.corpus.properties) and _unexplained(got, begun.settings.alpha):
-            said = "the model explains none of the edges, and no node has a property"
-            warnings.warn(f"{said}: lambda_E is too large for this alpha", BoveWarning, stacklevel=2)
         model = make_model(data, got.P, got.R, begun, **got.said, seed=seed, estimator=self._kept())
         self._take(model, corpus.names)
         return self

@@ -56,9 +56,9 @@ class Job:
         """The model, with what the job says of its origin."""
         return make_model(data, P, R, begun, **more, seed=self.seed, graphs=Path(self.graphs).name)
 
-    def write(self, model: Model, settings, rows, seconds: Sequence[float], ones: int) -> None:
+    def write(self, model: Model, settings, rows, seconds: Sequence[float]) -> None:
         """Write a model with its log and times, and warn of what its user should know; see `findings`."""
-        for line in findings(rows, model.relations, settings, ones, model.groups):
+        for line in findings(rows, model.relations, settings, model.groups):
             log.warning("%s", line)
         if settings.alpha and model.relation_names:
             log_relations(rows[-1], model.relation_names)
@@ -287,14 +287,13 @@ def train_als(settings: AlsSettings, job: Job, peers: Peers) -> None:
     state = checkpoint.load() or initial_state(data.corpus, begun.P, begun.E, begun.R)
     with stoppable():
         state = _train(trainer, state, checkpoint, data.relation_names)
-    [ones] = peers.sum(np.array([len(data.corpus.properties)]))
     with peers.together():
         if peers.number == 0:
             if state.round == settings.max_rounds and not state.finished:
                 log.warning("stopped after %d rounds, before the stopping rule held", state.round)
             processes = {"processes": peers.count} if peers.count > 1 else {}
             model = job.model(data, state.P, state.R, begun, rounds=state.round, **processes)
-            job.write(model, settings, state.log, state.seconds, ones)
+            job.write(model, settings, state.log, state.seconds)
             log.info("model %s: %s", model.hash[:12], job.output)
     checkpoint.remove()
 
@@ -390,7 +389,7 @@ def train_sgd(settings: SgdSettings, job: Job) -> None:
     if len(rows) == settings.epochs:
         log.warning("stopped after %d epochs, before patience ran out", len(rows))
     made = model()
-    job.write(made, settings, rows, seconds, len(trainer.training.properties))
+    job.write(made, settings, rows, seconds)
     kept.unlink(missing_ok=True)
     log.info("model %s, of epoch %d: %s", made.hash[:12], best.row["round"], job.output)
 

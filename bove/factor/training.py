@@ -20,8 +20,8 @@ from bove.factor.penalties import P_ITERATIONS, P_TOLERANCE
 from bove.factor.scale import SCALED, absolute
 from bove.factor.settings import AlsSettings, ModelSettings, record
 
-# a model that leaves more than this share of the properties' ones unexplained has shrunk to nothing
-NOTHING_EXPLAINED = 0.999
+# a model that explains less than this share of the properties, or of the edges, has shrunk to nothing
+NOTHING = 0.001
 
 
 @dataclass(frozen=True)
@@ -116,27 +116,27 @@ def make_model(data: TrainingData, P: np.ndarray, R: np.ndarray, start: Start, *
 
 
 def findings(
-    rows: Sequence[dict], R: np.ndarray, settings: ModelSettings, ones: int, groups: Iterable[str]
+    rows: Sequence[dict], R: np.ndarray, settings: ModelSettings, groups: Iterable[str]
 ) -> list[str]:
     """What the user of a trained model should know, one sentence each.
 
-    Penalties that have left nothing of R or of P; steps of ALS that ran out of iterations.
+    Penalties that have left nothing of R, of P or of E; steps of ALS that ran out of iterations.
 
     Args:
         rows: L by term, one dict per round. R: [d, r, r]. settings: the trainer's.
-        ones: Σ w² over the properties of all tokens of the graphs that L was summed over, which is their
-            number where none has another value than 1.
         groups: the terms of L that are about properties.
     """
-    found = []
+    found, row = [], rows[-1]
     if settings.alpha and len(R) and not R.any():
         found.append(f"every relation is 0: lambda_R is too large for the {settings.penalty_R} penalty")
-    left = sum(rows[-1][name] for name in groups)
-    if ones and left > NOTHING_EXPLAINED * ones:
-        found.append(
-            f"the model explains {max(0.0, 1 - left / ones):.2%} of the properties: lambda_P and "
-            "lambda_E are too large for so few nodes; lower both"
-        )
+    edges = tuple(f"relation:{k}" for k in range(len(R)))
+    for what, terms, advice in (
+        ("properties", tuple(groups), "lambda_P and lambda_E are too large for so few nodes; lower both"),
+        ("edges", edges, "lambda_R and lambda_E are too large for this alpha; lower both, or raise alpha"),
+    ):
+        explained = max((abs(row[f"explained:{name}"]) for name in terms), default=1.0)
+        if explained < NOTHING and any(row[name] for name in terms):  # of what there is none, terms are 0
+            found.append(f"the model explains {explained:.2%} of the {what}: {advice}")
     steps = {}
     if isinstance(settings, AlsSettings):
         steps["R"] = settings.r_tolerance, settings.r_iterations, "r_iterations or r_tolerance"

@@ -249,8 +249,12 @@ def test_graphs_without_edges_are_their_properties():
 def test_what_leads_to_nothing_is_warned_of_or_refused():
     with pytest.warns(bove.BoveWarning, match=r"explains 0.00% of the .* lower both"):
         bove.BoVE(rank=3, scale="absolute", lambda_P=1e3, lambda_E=1e4).fit(random_graphs())
+    with pytest.warns(bove.BoveWarning, match=r"explains 0.00% of the edges"):  # P and E as they should be
+        bove.BoVE(**{**SMALL, "lambda_R": 1e9}).fit(random_graphs())
     ring = bove.from_triples([(i, "next", (i + 1) % 6) for i in range(6)], own_property=False)
-    with pytest.warns(bove.BoveWarning, match=r"none of the edges, .* lambda_E is too large"):
+    with pytest.warns(
+        bove.BoveWarning, match=r"explains 0.00% of the edges: lambda_R and lambda_E are too large"
+    ):
         bove.BoVE(**{**SMALL, "lambda_E": 1e3}, init="random").fit([ring])
     with pytest.raises(bove.BoveError, match="init 'random': only for trainer 'als'"):
         bove.BoVE(**SMALL, trainer="sgd", init="random").fit(random_graphs())
