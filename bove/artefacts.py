@@ -130,7 +130,9 @@ def load(path: str | Path, format: str) -> tuple[dict[str, np.ndarray], dict[str
         BoveError: as of `open_mapped`, or the file has changed since it was written.
     """
     arrays, metadata = open_mapped(path, format)
-    if metadata.pop(_HASH, "") != _hash(arrays, metadata):
+    if _HASH not in metadata:
+        raise BoveError(f"{path}: {format} of an earlier program, without a hash; make the file again")
+    if metadata.pop(_HASH) != _hash(arrays, metadata):
         raise BoveError(f"{path}: changed since it was written (its hash differs); make it again")
     return {name: array.copy() for name, array in arrays.items()}, metadata
 

@@ -77,14 +77,14 @@ def test_wrong_files_are_refused_in_one_sentence(tmp_path):
 def test_what_has_changed_is_known_by_its_hash(tmp_path):
     save(tmp_path / "a", "bove-test", ARRAYS, {"note": "x"})
     whole = (tmp_path / "a").read_bytes()
-    for changed in (
-        whole[:-1] + b"\2",
-        whole.replace(b'"note":"x"', b'"note":"y"'),
-        whole.replace(b"sha256", b"sha257"),
+    for changed, said in (
+        (whole[:-1] + b"\2", "changed since it was written"),
+        (whole.replace(b'"note":"x"', b'"note":"y"'), "changed since it was written"),
+        (whole.replace(b"sha256", b"sha257"), "bove-test of an earlier program"),
     ):
         (tmp_path / "b").write_bytes(changed)
         open_mapped(tmp_path / "b", "bove-test")
-        with pytest.raises(BoveError, match="changed since it was written"):
+        with pytest.raises(BoveError, match=said):
             load(tmp_path / "b", "bove-test")
 
 

@@ -103,9 +103,13 @@ class Bags(Mapping[str, np.ndarray]):
 
     @classmethod
     def open(cls, path: str | Path) -> "Bags":
-        """Map a file and check that its parts fit together; the vectors themselves are not read.
+        """The bags of a file, as `write_bags`, `bove infer` and `bove embed` write it (`bove.read_bags`).
 
-        Raises BoveError where the file is missing, damaged, or holds something else.
+        Vectors are read when they are asked for. The file may have the sentences, `texts`, and the evidence
+        of bag b, `evidence_of(b)`.
+
+        Raises:
+            BoveError: the file is missing, damaged or something else.
         """
         arrays, metadata = artefacts.open_mapped(path, FORMAT, foreign=True)
         return cls(Path(path), _checked_arrays(path, arrays), metadata)
@@ -295,16 +299,7 @@ class BagWriter:
                 raise ValueError(f"{int((~self._filled).sum())} bags were not filled")
 
 
-def read_bags(path: str | Path) -> Bags:
-    """The bags of a file, as `write_bags`, `bove infer` and `bove embed` write it.
-
-    A mapping from the ids, such as `write_bags` takes; vectors are read when they are asked for. It has the
-    sentences in `texts` and the evidence of bag b in `evidence_of(b)`, where the file has these.
-
-    Raises:
-        BoveError: the file is missing, damaged or something else.
-    """
-    return Bags.open(path)
+read_bags = Bags.open
 
 
 def write_bags(

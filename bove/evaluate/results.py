@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bove.bags.baselines import compared_by
-from bove.errors import BoveError, finite
+from bove.errors import BoveError
 from bove.evaluate.alignment import NONE, WEIGHTS
 from bove.evaluate.metrics import METRICS, evaluate
 from bove.files import atomic_write, check_file
@@ -208,7 +208,7 @@ def _read(path) -> Scores:
         pairs_sha256=metadata.get("pairs_sha256", ""),
         model_hashes={s: metadata.get(f"model_hash:{s}", "") for s in systems},
         lengths=np.stack([table[name].fill_null(0).to_numpy() for name in _LENGTHS], axis=1).astype(np.int64),
-        power=finite(metadata.get("power", "1")) or 1.0,
+        power=float(metadata.get("power", "1")),
     )
 
 

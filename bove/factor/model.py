@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from bove import artefacts
-from bove.errors import BoveError, check_finite, finite
+from bove.errors import BoveError
 from bove.factor.graphs import GraphCorpus
 
 FORMAT = "bove-model"
@@ -176,7 +177,7 @@ class Model:
         arrays, metadata = artefacts.load(path, FORMAT)
         names = (arrays["names"], arrays["name_offsets"]) if "names" in arrays else None
         low_rank = "U" in arrays
-        model = cls(
+        return cls(
             properties=arrays["P"],
             relations=LowRank(arrays["U"], arrays["V"], arrays["ranks"]) if low_rank else arrays["R"],
             frozen=arrays["frozen"].astype(bool),
@@ -187,21 +188,12 @@ class Model:
             versions=json.loads(metadata["versions"]),
             property_names=tuple(artefacts.unpack_words(*names) if names else ()),
         )
-        for array in model._arrays().values():
-            check_finite(array, f"{path}: the model", "train it again")
-        return model
 
     def weight(self, name: str) -> float:
-        """A weight of the loss, alpha or lambda_E, as it was in training; BoveError if it is not recorded."""
+        """A weight of the loss, alpha or lambda_E, as it was in training."""
         relative = self.hyperparameters.get("scale") == "relative"
-        numbers = self.hyperparameters.get("absolute") if relative else self.hyperparameters
-        value = numbers.get(name) if isinstance(numbers, Mapping) else None
-        number = None if isinstance(value, bool | str) else finite(value)
-        if number is None or number < 0:
-            raise BoveError(
-                f"the model's {name} is {value!r}, not a number of at least 0; train the model again"
-            )
-        return number
+        numbers: Any = self.hyperparameters["absolute"] if relative else self.hyperparameters
+        return float(numbers[name])
 
     def check(self, corpus: GraphCorpus, name: str) -> None:
         """Raise BoveError where graphs (called `name` in the message) were encoded by another vocabulary."""
