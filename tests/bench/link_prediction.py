@@ -1,14 +1,15 @@
 """Link prediction on a knowledge base: the Python interface, beside RESCAL in dense formulas.
 
-    python tests/bench/link_prediction.py FOLDER … [--ranks 20 100] [--lambdas 1 10 100] [--output FILE]
+    python tests/bench/link_prediction.py FOLDER … [--ranks 20 100] [--lambdas 1 2 3 5 7 10] [--output FILE]
 
 Each folder has train.txt, valid.txt and test.txt, of triples: head, relation, dependent, separated by tabs.
 They are put together, for ten-fold cross-validation over all cells (head, relation, dependent), zeros too:
 the cells of a fold are set to 0, the model is trained on the cells as they then are, and the area under the
-precision-recall curve is measured on the fold. Each fold has a penalty of its own, chosen without its cells:
-a tenth of the others is set to 0 as well, and the dense formulas say which penalty is best on these. All
-systems then use it. Scores are taken as they are (raw), and divided by their length over all relations of
-their pair of nodes (scaled).
+precision-recall curve is measured on the fold. Scores are taken as they are (raw), and divided by their
+length over all relations of their pair of nodes (pairs), as `normalise="pairs"` does. For either, each fold
+has a penalty of its own, chosen without its cells: a tenth of the others is set to 0 as well, and the dense
+formulas say which penalty is best on these. All systems then use it. The area under the ROC curve is of the
+raw scores.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from sklearn.metrics import auc, precision_recall_curve
+from sklearn.metrics import auc, precision_recall_curve, roc_auc_score
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
 
@@ -30,6 +31,7 @@ import bove  # noqa: E402
 
 FOLDS = 10
 ROUNDS = 30
+KINDS = ("raw", "pairs")
 FIXED = {"dtype": "float64", "max_rounds": ROUNDS, "tolerance": 0}
 
 
@@ -91,14 +93,13 @@ def ours(X: np.ndarray, rank: int, weight: float, own_property: bool = False, **
     return np.stack([model.score_edges(bag, str(k)) if str(k) in known else zero for k in range(len(X))])
 
 
-def areas(X: np.ndarray, Y: np.ndarray, held: np.ndarray) -> tuple[float, float]:
-    """Areas of a fold's cells: raw scores, and scaled ones."""
-    size = np.linalg.norm(Y, axis=0)
-    found = []
-    for scores in (Y, Y / np.where(size > 0, size, 1)):
-        precision, recall, _ = precision_recall_curve(X.ravel()[held], scores.ravel()[held])
-        found.append(auc(recall, precision))
-    return found[0], found[1]
+def area(kind: str, X: np.ndarray, Y: np.ndarray, held: np.ndarray) -> float:
+    """The area under the precision-recall curve of a fold's cells, by raw scores or by those of "pairs"."""
+    if kind == "pairs":
+        size = np.linalg.norm(Y, axis=0)
+        Y = Y / np.where(size > 0, size, 1)
+    precision, recall, _ = precision_recall_curve(X.ravel()[held], Y.ravel()[held])
+    return auc(recall, precision)
 
 
 def without(X: np.ndarray, held: np.ndarray) -> np.ndarray:
@@ -108,37 +109,48 @@ def without(X: np.ndarray, held: np.ndarray) -> np.ndarray:
     return left
 
 
-def chosen(X: np.ndarray, known: np.ndarray, rank: int, weights: list[float]) -> float:
-    """The weight under which the dense formulas predict a tenth of the known cells best, the others given.
+def chosen(X: np.ndarray, known: np.ndarray, rank: int, weights: list[float]) -> dict[str, float]:
+    """Of either kind the weight under which the dense formulas predict a tenth of the known cells best.
 
     Args:
         X: with 0 in all cells that are not known. known: in random order.
     """
     held = known[: len(known) // FOLDS]
     training = without(X, held)
-    return max(weights, key=lambda weight: areas(X, dense_rescal(training, rank, weight), held)[0])
+    scores = {weight: dense_rescal(training, rank, weight) for weight in weights}
+    return {kind: max(weights, key=lambda w: area(kind, X, scores[w], held)) for kind in KINDS}
 
 
 def measure(X: np.ndarray, rank: int, weights: list[float], seed: int = 0) -> list[dict]:
-    """Of each system: mean and standard deviation of both areas over the folds, and seconds of a training."""
+    """Of each system: mean and standard deviation of the areas over the folds, and seconds of a training."""
     folds = np.array_split(np.random.default_rng(seed).permutation(X.size), FOLDS)
     found: dict[str, list] = {name: [] for name in SYSTEMS}
     took, used = dict.fromkeys(SYSTEMS, 0.0), []
     for f, held in enumerate(folds):
         training = without(X, held)
         known = np.concatenate(folds[:f] + folds[f + 1 :])
-        used.append(chosen(training, known, rank, weights) if len(weights) > 1 else weights[0])
+        one = dict.fromkeys(KINDS, weights[0])
+        used.append(chosen(training, known, rank, weights) if len(weights) > 1 else one)
         for name, predict in SYSTEMS.items():
-            began = time.process_time()
-            scores = predict(training, rank, used[-1])
-            took[name] += time.process_time() - began
-            found[name].append(areas(X, scores, held))
-    counts = " ".join(f"{weight:g}×{used.count(weight)}" for weight in weights if weight in used)
+            scores = {}
+            for weight in set(used[-1].values()):
+                began = time.process_time()
+                scores[weight] = predict(training, rank, weight)
+                took[name] += (time.process_time() - began) / len(set(used[-1].values()))
+            values = [area(kind, X, scores[used[-1][kind]], held) for kind in KINDS]
+            roc = roc_auc_score(X.ravel()[held], scores[used[-1]["raw"]].ravel()[held])
+            found[name].append([*values, roc])
+    counts = {
+        kind: " ".join(f"{w:g}×{n}" for w in weights if (n := [own[kind] for own in used].count(w)))
+        for kind in KINDS
+    }
     rows = []
     for name, values in found.items():
-        (raw, scaled), (raw_sd, scaled_sd) = np.mean(values, axis=0), np.std(values, axis=0)
-        row = {"system": name, "rank": rank, "lambda": counts, "raw": raw, "raw_sd": raw_sd}
-        rows.append(row | {"scaled": scaled, "scaled_sd": scaled_sd, "seconds": took[name] / FOLDS})
+        means, deviations = np.mean(values, axis=0), np.std(values, axis=0)
+        row = {"system": name, "rank": rank}
+        for kind, mean, deviation in zip(KINDS, means, deviations, strict=False):
+            row |= {f"lambda of {kind}": counts[kind], kind: mean, f"{kind} ±": deviation}
+        rows.append(row | {"ROC": means[-1], "seconds": took[name] / FOLDS})
     return rows
 
 
@@ -156,7 +168,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     parser.add_argument("--ranks", nargs="+", type=int, default=[20, 100])
-    parser.add_argument("--lambdas", nargs="+", type=float, default=[1.0, 10.0, 100.0], help="to choose from")
+    parser.add_argument(
+        "--lambdas", nargs="+", type=float, default=[1.0, 2.0, 3.0, 5.0, 7.0, 10.0], help="to choose from"
+    )
     parser.add_argument("--output", type=Path, help="CSV of the table")
     args = parser.parse_args()
     warnings.simplefilter("ignore", bove.BoveWarning)
