@@ -1,6 +1,7 @@
 """Sentences of your own through a finished run: `load` it, then bags, scores and search of any texts."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import closing, nullcontext
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
@@ -15,7 +16,7 @@ from bove.config.variants import Run
 from bove.embedder import Bag, Embedder
 from bove.errors import BoveError
 from bove.evaluate.alignment import DECIMALS, NONE, check_weighting, token_weights
-from bove.evaluate.search import BagIndex, Counting, counting, entailments, ranked, search
+from bove.evaluate.search import BagIndex, Counting, answers, entailments, ranked, search
 from bove.factor.graphs import offsets_of
 from bove.text.conll import Sentence
 from bove.text.pairs import read_pairs
@@ -102,19 +103,10 @@ class TextModel:
         places = self._embedder.places(trees, system)
         return [[tree.forms[p] for p in own] for tree, own in zip(trees, places, strict=True)]
 
-    @overload
-    def similarity(  # type: ignore[overload-overlap]  # a text is an iterable of texts too
-        self, first: str, second: str, system: str = ..., *, weight: str = ..., power: float = ...
-    ) -> float: ...
-    @overload
     def similarity(
-        self, first: Iterable[str], second: Iterable[str], system: str = ..., *, weight: str = ...,
-        power: float = ...,
-    ) -> np.ndarray: ...  # fmt: skip
-    def similarity(
-        self, first: str | Iterable[str], second: str | Iterable[str], system: str = BOVE, *,
+        self, first: Iterable[str], second: Iterable[str], system: str = BOVE, *,
         weight: str = NONE, power: float = 1.0,
-    ) -> float | np.ndarray:  # fmt: skip
+    ) -> Any:  # fmt: skip
         """STS of each first text with each second one; see `bove.similarity_score`.
 
         Args:
@@ -134,19 +126,10 @@ class TextModel:
         scores = np.divide(2 * forward * backward, total, out=np.zeros_like(total), where=total > 0)
         return _single(np.minimum(scores.round(DECIMALS), 1) + 0.0, first, second)
 
-    @overload
-    def entailment(  # type: ignore[overload-overlap]  # a text is an iterable of texts too
-        self, first: str, second: str, system: str = ..., *, weight: str = ..., power: float = ...
-    ) -> float: ...
-    @overload
     def entailment(
-        self, first: Iterable[str], second: Iterable[str], system: str = ..., *, weight: str = ...,
-        power: float = ...,
-    ) -> np.ndarray: ...  # fmt: skip
-    def entailment(
-        self, first: str | Iterable[str], second: str | Iterable[str], system: str = BOVE, *,
+        self, first: Iterable[str], second: Iterable[str], system: str = BOVE, *,
         weight: str = NONE, power: float = 1.0,
-    ) -> float | np.ndarray:  # fmt: skip
+    ) -> Any:  # fmt: skip
         """SNLI of each first text with each second one, how well the first entails the second.
 
         For arguments, result and errors see `similarity`; for the score `bove.entailment_score`.
@@ -181,25 +164,15 @@ class TextModel:
         return [Hit(rank, score, given[s]) for rank, (s, score) in enumerate(order, 1)]
 
     def _search_file(self, query: str, path: Path, top: int, weight: str, power: float) -> list[Hit]:
-        index = BagIndex.open(path) if path.is_dir() else None
-        try:
+        with closing(BagIndex.open(path)) if path.is_dir() else nullcontext() as index:
             bags = index.bags if index else Bags.open(path)
             system = bags.system or BOVE
             bags.check_model(*self._embedder.made_by(system), "the run")
             (asked,) = self._bags(_texts([query]), system)
-            weights, counts = _weights([asked], weight, power), counting(bags, weight)
-            if index:
-                hits = index.search(asked.vectors, top, weights=weights[0], counts=counts)
-            else:
-                bags.check_finite()
-                of = bags.vectors, bags.offsets
-                (hits,) = search([asked.vectors], *of, top, weights=weights, counts=counts)
-            texts = texts_of(bags) or dict(zip(bags.ids, bags.ids, strict=True))
-            order = enumerate(ranked(hits, bags.index, top), 1)
-            return [Hit(rank, score, texts.get(bags.ids[s], bags.ids[s])) for rank, (s, score) in order]
-        finally:
-            if index:
-                index.close()
+            (hits,) = answers([(asked.vectors, asked.evidence)], bags, index, top, weight, power)
+        texts = texts_of(bags) or dict(zip(bags.ids, bags.ids, strict=True))
+        order = enumerate(ranked(hits, bags.index, top), 1)
+        return [Hit(rank, score, texts.get(bags.ids[s], bags.ids[s])) for rank, (s, score) in order]
 
     def _parsed(self, texts: tuple[str, ...]) -> list[Sentence]:
         return self._embedder.parse(texts)

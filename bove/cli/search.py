@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -27,18 +27,8 @@ from bove.cli.common import (
 from bove.cli.embed import add_text_arguments, embedded, write_bags
 from bove.embedder import Embedder
 from bove.errors import BoveError
-from bove.evaluate.alignment import EVIDENCE, NONE, check_weighting, token_weights
-from bove.evaluate.search import (
-    LEAST,
-    PER_SHOWN,
-    BagIndex,
-    GraphSettings,
-    Hits,
-    build,
-    counting,
-    ranked,
-    search,
-)
+from bove.evaluate.alignment import EVIDENCE, NONE, check_weighting
+from bove.evaluate.search import LEAST, PER_SHOWN, BagIndex, GraphSettings, Hits, answers, build, ranked
 from bove.files import atomic_write
 from bove.text.conll import read_sentences
 
@@ -82,20 +72,11 @@ def run_search(args: argparse.Namespace) -> None:
     embedder = None if args.query_bags and not args.texts else open_embedder(args, open_run(args))
     with _collection(args, embedder) as (collection, index):
         names, asked = (_from_file if args.query_bags else _embedded)(args, embedder, collection)
-        queries = [vectors for vectors, _ in asked]
-        weights = [token_weights(args.weight, args.power, *query) for query in asked]
-        if not index:
-            collection.check_finite()
-        counts = counting(collection, args.weight)
         began = time.monotonic()
-        if index:
-            each = zip(queries, weights, strict=True)
-            found = [index.search(query, args.top, args.candidates, own, counts) for query, own in each]
-        else:  # sentences that are alike share a bag, so as many bags as sentences will do
-            of = collection.vectors, collection.offsets
-            found = search(queries, *of, args.top, weights=weights, counts=counts)
+        # sentences that are alike share a bag, so as many bags as sentences will do
+        found = answers(asked, collection, index, args.top, args.weight, args.power, args.candidates)
         log.info(
-            "%d queries in %d different bags of %d sentences: %.3f s", len(queries), collection.n_bags,
+            "%d queries in %d different bags of %d sentences: %.3f s", len(asked), collection.n_bags,
             len(collection), time.monotonic() - began,
         )  # fmt: skip
         text = _table(names, found, collection, args.top)
@@ -112,11 +93,8 @@ def _collection(args, embedder) -> Iterator[tuple[Bags, BagIndex | None]]:
     if args.texts and (args.bags or args.index):
         raise BoveError("--texts is a collection of its own; leave --bags and --index out")
     if args.index:
-        index = BagIndex.open(args.index, args.bags, args.threads)
-        try:
+        with closing(BagIndex.open(args.index, args.bags, args.threads)) as index:
             yield index.bags, index
-        finally:
-            index.close()
     elif args.bags:
         yield Bags.open(args.bags), None
     else:

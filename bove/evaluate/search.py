@@ -5,9 +5,9 @@
 is SNLI(bag, query) of `bove.evaluate.alignment`: how well the bag entails the query (late interaction). With
 weights of tokens the mean is weighted by those of the query, and vectors of weight 0 count on neither side.
 
-`nearest` and `search` are exact and read the whole array block by block, with one matrix product per block
-for all queries. `BagIndex` reads less: it is a folder with `index.json` and the shard of an engine, Qdrant
-Edge, which keeps a graph of near neighbours (HNSW) over the bags. The engine compares bags by
+`nearest` and `search` are exact and read the whole array block by block. `BagIndex` reads less: it is a
+folder with `index.json` and the shard of an engine, Qdrant Edge, which keeps a graph of near neighbours
+(HNSW) over the bags. The engine compares bags by
 
     MaxSim(bag, query) = sum over the query's vectors of the largest cosine with a vector of the bag
 
@@ -29,12 +29,15 @@ import numpy as np
 
 from bove.bags.store import Bags
 from bove.errors import BoveError
-from bove.evaluate.alignment import DECIMALS, EVIDENCE, NONE, side_of, token_weights, unit_rows
-from bove.factor.graphs import ranges
+from bove.evaluate.alignment import DECIMALS, EVIDENCE, NONE, Side, side_of, token_weights, unit_rows
+from bove.factor.graphs import offsets_of, ranges
 from bove.files import atomic_folder, atomic_write, sha256
 
 PER_SHOWN, LEAST = 100, 200  # bags that an index gives to choose from: for each one asked for, and at least
 BLOCK = 16384  # rows at a time, so that a mapped array is never in memory whole
+# vectors of bags and of queries at a time, whose products stay in a cache; and bags, whose scores are kept
+ROWS, COLUMNS, BAGS = 512, 256, 1 << 14
+_SMALL, _LARGE = 1e-15, 1e15  # beyond these a length in single precision may be wrong
 
 
 @dataclass(frozen=True)
@@ -112,23 +115,96 @@ def search(
     vectors: np.ndarray,
     offsets: np.ndarray,
     count: int,
-    block: int = BLOCK,
     weights: Sequence[np.ndarray | None] | None = None,
     counts: Counting | None = None,
+    odd: Callable[[slice], object] = lambda rows: None,
 ) -> list[Hits]:
     """The best bags of each query; an empty bag, and any bag for an empty query, scores 0.
+
+    Single precision gives every score but for a small error, in blocks that stay in the processor's cache;
+    the bags that may be among the best are then scored again by `entailments`, which gives numbers and ties.
 
     Args:
         queries: [m, r] arrays.
         vectors: [N, r], maybe mapped. offsets: [B + 1]; bag b is vectors[offsets[b] : offsets[b + 1]].
         count: how many bags to find, where there are so many.
-        block: vectors at a time, unless a bag has more.
         weights: [m] of each query's vectors; None for equal ones.
         counts: which of the vectors count; all by default.
+        odd: is called with each block that has a zero vector, an extreme one or one that is not finite.
     """
-    best = [_NONE] * len(queries)
-    for bags, scores in entailments(queries, vectors, offsets, block, weights, counts):
-        best = [hits.joined(bags, scores[:, q], count) for q, hits in enumerate(best)]
+    weights, best = weights or [None] * len(queries), []
+    sides, most = list(map(side_of, queries, weights)), len(offsets) - 1
+    sizes = np.array([len(side.units) for side in sides], np.int64)
+    for first, last in blocks(offsets_of(sizes), COLUMNS):
+        hits, asked = [_NONE] * (last - first), (queries[first:last], weights[first:last])
+        error = (2 * vectors.shape[1] + sizes[first:last] + 16) * 2.0**-24
+        for start in range(0, most, BAGS):
+            own = offsets[start : min(start + BAGS, most) + 1]
+            rough = _rough(sides[first:last], vectors, own, counts, odd)
+            few = min(count, len(rough))
+            near = rough >= np.partition(rough, -few, axis=0)[-few] - 2 * error
+            near[few:, sizes[first:last] == 0] = False  # all bags score 0, so the first ones will do
+            numbers = start + np.flatnonzero(near.any(axis=1))
+            hits = _exact(*asked, vectors, offsets, numbers, count, counts, hits)
+        best += hits
+    return best
+
+
+def _rough(
+    sides: Sequence[Side],
+    vectors: np.ndarray,
+    offsets: np.ndarray,
+    counts: Counting | None,
+    odd: Callable[[slice], object],
+) -> np.ndarray:
+    """[B, m] float32 SNLI(bag, query): each within (2 r + the query's vectors + 16) 2⁻²⁴ of the score."""
+    targets = np.concatenate([np.zeros((0, vectors.shape[1])), *(side.units for side in sides)]).T
+    targets, means = np.ascontiguousarray(targets, np.float32), np.zeros((targets.shape[1], len(sides)), "f4")
+    place = 0
+    for q, side in enumerate(sides):
+        own, place = slice(place, place + len(side.units)), place + len(side.units)
+        means[own, q] = 1 / max(len(side.units), 1) if side.weights is None else side.weights
+    parts = list(blocks(offsets, ROWS))
+    cosines = np.empty((max((int(offsets[b] - offsets[a]) for a, b in parts), default=0), len(means)), "f4")
+    scores = np.zeros((len(offsets) - 1, len(sides)), np.float32)
+    for first, last in parts:
+        rows, own = slice(offsets[first], offsets[last]), offsets[first : last + 1] - offsets[first]
+        with np.errstate(over="ignore", invalid="ignore"):
+            block = np.asarray(vectors[rows], np.float32)
+            norms = np.sqrt(np.einsum("ij,ij->i", block, block))
+        if (strange := ~((norms > _SMALL) & (norms < _LARGE))).any():
+            odd(rows)
+            block, norms[strange] = block.copy(), 1
+            block[strange] = unit_rows(vectors[rows][strange])
+        near = np.matmul(block, targets, out=cosines[: len(block)])
+        near /= norms[:, None]
+        alive = np.ones(len(block), bool) if counts is None else counts(rows)
+        near[~alive] = -np.inf
+        full = np.flatnonzero(np.diff(np.concatenate([[0], np.cumsum(alive)])[own]))
+        if len(full):
+            scores[first + full] = np.maximum.reduceat(near, own[full], axis=0) @ means
+    return scores
+
+
+def _exact(
+    queries: Sequence[np.ndarray],
+    weights: Sequence[np.ndarray | None],
+    vectors: np.ndarray,
+    offsets: np.ndarray,
+    numbers: np.ndarray,
+    count: int,
+    counts: Counting | None,
+    best: list[Hits],
+) -> list[Hits]:
+    """For each query the best of some numbered bags, in their order, and of those known; see `search`."""
+    for start in range(0, len(numbers), ROWS):
+        some = numbers[start : start + ROWS]
+        rows, bag = ranges(offsets, some)
+        own = np.searchsorted(bag, np.arange(len(some) + 1))
+        alive = counts and counts(rows)
+        picked = None if alive is None else alive.__getitem__
+        for bags, scores in entailments(queries, vectors[rows], own, BLOCK, weights, picked):
+            best = [hits.joined(some[bags], scores[:, q], count) for q, hits in enumerate(best)]
     return best
 
 
@@ -140,7 +216,11 @@ def entailments(
     weights: Sequence[np.ndarray | None] | None = None,
     counts: Counting | None = None,
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield bag numbers [b] with SNLI(bag, query) [b, m] of each query; for arguments see `search`."""
+    """Yield bag numbers [b] with SNLI(bag, query) [b, m] of each query, in double precision.
+
+    Args:
+        block: vectors at a time, unless a bag has more. For the others see `search`.
+    """
     sides = list(map(side_of, queries, weights or [None] * len(queries)))
     sizes = np.array([len(side.units) for side in sides], np.int64)
     starts, some = np.cumsum(sizes) - sizes, np.flatnonzero(sizes)
@@ -262,12 +342,8 @@ class BagIndex:
         else:
             found = np.arange(min(count, self.bags.n_bags))
         numbers = np.unique(np.concatenate([found, self._empty[:count]]))  # bags that tie go by number
-        rows, bag = ranges(self.bags.offsets, numbers)
-        offsets = np.searchsorted(bag, np.arange(len(numbers) + 1))
-        alive = counts and counts(rows)
-        own = None if alive is None else alive.__getitem__
-        (hits,) = search([query], self.bags.vectors[rows], offsets, count, weights=[weights], counts=own)
-        return Hits(numbers[hits.numbers], hits.scores)
+        of = self.bags.vectors, self.bags.offsets
+        return _exact([query], [weights], *of, numbers, count, counts, [_NONE])[0]
 
     def close(self) -> None:
         """Let the engine go."""
@@ -290,6 +366,29 @@ class BagIndex:
                 with_vector=False,
             )
             return np.array([point.id for point in self._shard.query(request)], np.int64)
+
+
+def answers(
+    asked: Sequence[tuple[np.ndarray, np.ndarray | None]],
+    bags: Bags,
+    index: BagIndex | None,
+    count: int,
+    weight: str,
+    power: float,
+    candidates: int | None = None,
+) -> list[Hits]:
+    """The best bags of a file, by its index where there is one, for each query's vectors and evidence.
+
+    Raises:
+        BoveError: bags without evidence or with values that are not finite, or the engine fails.
+    """
+    weights, counts = [token_weights(weight, power, *one) for one in asked], counting(bags, weight)
+    queries = [vectors for vectors, _ in asked]
+    if index is None:
+        of = bags.vectors, bags.offsets
+        return search(queries, *of, count, weights, counts, odd=bags.check_finite)
+    each = zip(queries, weights, strict=True)
+    return [index.search(query, count, candidates, own, counts) for query, own in each]
 
 
 def build(

@@ -1,5 +1,6 @@
 """Kernels: share of the machine's product speed, memory, growth; R-step and round against plain formulas."""
 
+import time
 import tracemalloc
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import scipy.sparse as sp
 from made import PRODUCT, THREADS, batches_of, corpus_of, factors, product_seconds, timed, treebank_lengths
 from threadpoolctl import threadpool_limits
 
+from bove.evaluate.search import search
 from bove.factor.inference import FixedPoint, infer_averaged
 from bove.factor.model import compress
 from bove.factor.parallel import Batch, Workers
@@ -162,3 +164,44 @@ def bench_rescal():
     what, off = "one graph, 2,000 nodes, 20 relations, r = 50", np.abs(R - S).max() / np.abs(S).max()
     yield what, "1 thread", "times RESCAL's speed", slow / quick
     yield what, "1 thread", "relative difference of R", float(off)
+
+
+def plain_search(vectors, offsets, queries, count, size=512):
+    """The search of all bags as plain NumPy has it: blocks of vectors, a product and two sums for each."""
+    targets = np.concatenate(queries)
+    targets /= np.linalg.norm(targets, axis=1, keepdims=True)
+    sizes, n = np.array(list(map(len, queries))), len(offsets) - 1
+    scores, first = np.empty((n, len(queries)), np.float32), 0
+    while first < n:
+        last = min(n, max(first + 1, int(np.searchsorted(offsets, offsets[first] + size, "right")) - 1))
+        block = vectors[offsets[first] : offsets[last]]
+        cosines = block @ targets.T / np.linalg.norm(block, axis=1, keepdims=True)
+        largest = np.maximum.reduceat(cosines, offsets[first:last] - offsets[first], axis=0)
+        scores[first:last] = np.add.reduceat(largest, np.cumsum(sizes) - sizes, axis=1) / sizes
+        first = last
+    return np.argsort(-scores, axis=0, kind="stable")[:count].T
+
+
+def bench_search(bags, queries, r=300):
+    """Search of all bags of a treebank's lengths, beside plain NumPy: processor time, and memory."""
+    rng, lengths = np.random.default_rng(0), treebank_lengths(bags)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    vectors = rng.standard_normal((offsets[-1], r), dtype=np.float32)
+    asked = [rng.standard_normal((n, r), dtype=np.float32) for n in treebank_lengths(queries, 1)]
+    where, taken = f"{bags} bags, {queries} queries", {search: [], plain_search: []}
+    for _ in range(1 if bags * queries > 5e5 else 5):
+        for run, seconds in taken.items():
+            began = time.process_time()
+            found = run(asked, vectors, offsets, 10) if run is search else run(vectors, offsets, asked, 10)
+            seconds.append(time.process_time() - began)
+            if run is search:
+                best = [hits.numbers for hits in found]
+    assert (np.array(best) == found).mean() > 0.99  # single precision may exchange what nearly ties
+    ours, plain = map(min, taken.values())
+    yield "search of all bags", where, "ms a query", 1000 * ours / queries
+    yield "search of all bags", where, "times NumPy's speed", plain / ours
+    tracemalloc.start()
+    search(asked, vectors, offsets, 10)
+    memory = tracemalloc.get_traced_memory()[1] / 1e6
+    tracemalloc.stop()
+    yield "search of all bags", where, "memory beside the bags, MB", memory

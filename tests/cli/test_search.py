@@ -15,6 +15,7 @@ from bove.api.text import load
 from bove.bags.store import Bags, BagWriter, write_bags
 from bove.cli.main import main
 from bove.embedder import Embedder
+from bove.evaluate import search as module
 from bove.evaluate.alignment import entailment_score, token_weights
 from bove.evaluate.search import SIGNS_FROM, search
 from bove.text.pairs import Pair, write_pairs
@@ -22,24 +23,33 @@ from bove.text.pairs import Pair, write_pairs
 # --- all bags
 
 
-@pytest.mark.parametrize("block", [1, 7, 10_000])
+@pytest.fixture(params=[1, 7, 10_000])
+def block(request, monkeypatch):
+    """Of vectors of bags and of queries, and of bags: the search must not depend on it."""
+    for name in ("ROWS", "COLUMNS", "BAGS"):
+        monkeypatch.setattr(module, name, request.param)
+
+
+@pytest.mark.usefixtures("block")
 @pytest.mark.parametrize("sizes", [[3, 0, 5, 1, 0, 12, 2, 4, 0], [0, 0], []])
-def test_scores_are_those_of_the_alignment_in_their_order(block, sizes):
+def test_scores_are_those_of_the_alignment_in_their_order(sizes):
     rng = np.random.default_rng(len(sizes))
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     vectors = rng.standard_normal((offsets[-1], 4)).astype(np.float32)
     vectors[::5] = 0
+    vectors[1::7] *= 1e-30  # whose squares single precision does not hold
+    vectors[2::7] *= 1e30
     bags = [vectors[a:b] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
     queries = [rng.standard_normal((m, 4)).astype(np.float32) for m in (3, 0, 1)]
-    for query, hits in zip(queries, search(queries, vectors, offsets, 5, block), strict=True):
+    for query, hits in zip(queries, search(queries, vectors, offsets, 5), strict=True):
         want = np.array([entailment_score(bag, query) for bag in bags])
         order = np.argsort(-want, kind="stable")[:5]
         np.testing.assert_array_equal(hits.numbers, order)
         np.testing.assert_allclose(hits.scores, want[order], atol=1e-11)
 
 
-@pytest.mark.parametrize("block", [1, 10_000])
-def test_weighted_scores_are_those_of_the_alignment_without_the_vectors_of_weight_0(block):
+@pytest.mark.usefixtures("block")
+def test_weighted_scores_are_those_of_the_alignment_without_the_vectors_of_weight_0():
     rng = np.random.default_rng(3)
     sizes = [3, 0, 5, 1, 0, 12, 2, 4]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -48,7 +58,7 @@ def test_weighted_scores_are_those_of_the_alignment_without_the_vectors_of_weigh
     of_bags[8:9] = 0  # all of a bag
     queries = [rng.standard_normal((m, 4)).astype(np.float32) for m in (3, 0, 2, 2)]
     weights = [np.array([3.0, 0, 0.5]), np.zeros(0), np.zeros(2), None]
-    found = search(queries, vectors, offsets, 8, block, weights, lambda rows: of_bags[rows] > 0)
+    found = search(queries, vectors, offsets, 8, weights, lambda rows: of_bags[rows] > 0)
     for query, own, hits in zip(queries, weights, found, strict=True):
         own = np.ones(len(query)) if own is None else own
         bags = [(vectors[a:b], of_bags[a:b]) for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
@@ -56,6 +66,22 @@ def test_weighted_scores_are_those_of_the_alignment_without_the_vectors_of_weigh
         order = np.argsort(-want, kind="stable")
         np.testing.assert_array_equal(hits.numbers, order)
         np.testing.assert_allclose(hits.scores, want[order], atol=1e-11)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_among_bags_that_are_nearly_alike_the_order_is_that_of_double_precision(dtype):
+    rng = np.random.default_rng(1)
+    one = rng.standard_normal((1, 6, 50))
+    vectors = (one + rng.standard_normal((200, 6, 50)) * 10.0 ** rng.integers(-9, -1, (200, 1, 1))).astype(
+        dtype
+    )
+    vectors[120] = vectors[7]
+    query, offsets = rng.standard_normal((5, 50)), np.arange(0, 1201, 6)
+    want = np.array([entailment_score(bag, query) for bag in vectors])
+    (hits,) = search([query], vectors.reshape(-1, 50), offsets, 150)
+    order = np.argsort(-want.round(12), kind="stable")[:150]
+    np.testing.assert_array_equal(hits.numbers, order)
+    np.testing.assert_allclose(hits.scores, want[order], atol=1e-12)
 
 
 @pytest.fixture(scope="module")
