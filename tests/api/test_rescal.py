@@ -73,6 +73,8 @@ def test_the_benchmark_chooses_the_penalty_without_the_cells_that_it_tests(bench
     monkeypatch.setattr(bench, "chosen", chosen)
     rows = bench.measure(X, 3, [1.0, 1000.0])
     assert sorted(cell for fold in seen for cell in fold[:-1]) == list(range(X.size))
-    assert [fold[-1] for fold in seen] == [1.0] * 10 and rows[0]["lambda"] == "1×10"
+    assert [fold[-1]["raw"] for fold in seen] == [1.0] * 10 and rows[0]["lambda of raw"] == "1×10"
+    pairs = [fold[-1]["pairs"] for fold in seen]
+    assert rows[0]["lambda of pairs"] == " ".join(f"{w:g}×{pairs.count(w)}" for w in (1.0, 1e3) if w in pairs)
     assert [row["system"] for row in rows] == list(bench.SYSTEMS)
     assert rows[0]["raw"] == pytest.approx(rows[1]["raw"], abs=1e-6) and rows[0]["raw"] > X.mean() + 0.1

@@ -282,7 +282,7 @@ def test_a_resumed_training_counts_on_to_the_bytes_of_an_undisturbed_one(built, 
 
 
 @pytest.mark.parametrize(
-    "said", ["of another training; starting afresh", "hash differs); make it again; star"]
+    "said", ["of another training; starting afresh", "without a hash; make the file again; star"]
 )
 def test_a_checkpoint_of_another_training_or_version_is_not_gone_on_from(built, monkeypatch, capsys, said):
     load, key = train.artefacts.load, "key" if "training" in said else "seconds"
