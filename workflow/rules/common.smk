@@ -4,16 +4,40 @@ import os
 import re
 import shlex
 import sys
+import tarfile
+import tempfile
 from importlib import metadata
+from io import BytesIO
 from pathlib import Path
 
 import snakemake
+import yaml
 from snakemake.iocontainers import Wildcards
 from snakemake.persistence import PersistenceBase
 from snakemake.settings.types import ExecMode
+from snakemake.sourcecache import HostingProviderFile
 from snakemake_interface_executor_plugins.settings import DeploymentMethod
 
-ROOT = Path(workflow.current_basedir).parent.parent
+
+def checkout(here):
+    """The project's folder; of a module that is named by its repository's address, that version, unpacked once."""
+    if not isinstance(here, HostingProviderFile):
+        return Path(here).parent.parent
+    repository = here.hosted_repo.repo
+    folder = Path(".snakemake", f"bove-{repository.commit(here.ref).hexsha}").absolute()
+    if not folder.exists():
+        folder.parent.mkdir(exist_ok=True)
+        part, stream = tempfile.mkdtemp(dir=folder.parent), BytesIO()
+        repository.archive(stream, here.ref)
+        stream.seek(0)
+        with tarfile.open(fileobj=stream) as archive:
+            archive.extractall(part, filter="data")
+        os.rename(part, folder)
+    return folder
+
+
+MODULE = not workflow.modifier.is_main_snakefile()
+ROOT = checkout(workflow.current_basedir)
 sys.path.insert(0, str(ROOT))
 
 from bove import demo
@@ -22,6 +46,7 @@ from bove.cli.cache import cache_folder
 from bove.cli.stages import code
 from bove.config import sources
 from bove.config.load import load, resolve, store, summary
+from bove.config.load import parse as parse_config  # Snakemake has a parse of its own here
 from bove.config.variants import Homes, check_sources, development, encoded, used_sources, variants
 from bove.errors import BoveError
 from bove.fingerprint import fingerprint
@@ -35,10 +60,17 @@ def refuse(error):
 
 
 def configuration():
-    """The resolved configuration and its variants; what is wrong is one line on stderr and exit code 2."""
+    """The resolved configuration and its variants; what is wrong is one line on stderr and exit code 2.
+
+    It is read from files, or is what a workflow that uses this one as a module gives it.
+    """
     files = workflow.config_settings.configfiles or [ROOT / "config" / "config.yaml"]
     try:
-        resolved = resolve(load(files, workflow.config_settings.config_args or ()))
+        if MODULE and config:
+            given = parse_config(yaml.safe_dump(json.loads(json.dumps(config))), "the module's config")
+        else:
+            given = load(files, workflow.config_settings.config_args or ())
+        resolved = resolve(given)
         found = variants(resolved)
         check_sources(found)
     except BoveError as e:
@@ -186,6 +218,33 @@ def each_dataset(start, ending):
 def each_source(start, name, ending):
     """A file of each data set that probes of roles are made of."""
     return files(start, *(f"{source}{ending}" for source in CONFIG["datasets"][name]["from"]))
+
+
+def begin():
+    """Store the configuration and what was chosen by it, where jobs and commands find it."""
+    try:
+        cache_folder()
+        store(CONFIG, Path(RUN, "config.yaml"))
+        SHARD_COUNTS.store()
+        if not os.access(RUN, os.W_OK):
+            raise BoveError(f"{RUN}: may not be written; change its permissions")
+    except BoveError as e:
+        refuse(e)
+    logger.info(summary(CONFIG))
+
+
+def finish():
+    """Say what was found, and what is left over."""
+    if not whole():
+        logger.info("That was a part of the run; `snakemake` without a target or --until makes the rest.")
+    else:
+        from bove.cli.cost import write_cost
+        from bove.evaluate.summary import ending
+
+        write_cost(RUN)
+        logger.info(ending(RUN, Path(RUN, "tables", "summary.md").read_text(encoding="utf-8")))
+    if left := left_over("tables", "figures", "report"):
+        logger.info(f"Of an earlier configuration, and not of this one: {', '.join(left)}.")
 
 
 def whole():
