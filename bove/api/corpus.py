@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from bove.api.graph import Graph, Vectors, checked, mapped
 from bove.errors import BoveError
@@ -160,6 +161,72 @@ class Corpus:
             graph.check()
             flat.add(graph)
         return flat.corpus()
+
+    @classmethod
+    def from_arrays(
+        cls,
+        n: int,
+        edges: tuple[np.ndarray, np.ndarray, np.ndarray],
+        relations: Sequence[str],
+        properties: Any = None,
+        property_names: Sequence[str] = (),
+        *,
+        weights: np.ndarray | None = None,
+        unknown: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
+        id: str = "1",
+    ) -> "Corpus":
+        """One large graph of arrays, without an object for each node or edge.
+
+        Args:
+            n: number of nodes.
+            edges: relation, head and dependent of each edge, whole numbers [m] each; a repeated one counts
+                once.
+            relations: [d] names.
+            properties: [n, c] sparse matrix of SciPy, what its cells hold are the values; none by default.
+            property_names: [c].
+            weights: [m] of the edges, 1 by default.
+            unknown: relations, heads and dependents of cells of which nothing is known.
+            id: the graph's name.
+
+        Raises:
+            BoveError: arrays of other shapes, numbers out of range or not finite, a name that is repeated, or
+                an edge that is repeated with another weight.
+        """
+        for what, given in (("relations", relations), ("property_names", property_names)):
+            if len(set(given)) < len(given) or not all(isinstance(name, str) for name in given):
+                raise BoveError(f"{what}: give different texts")
+            encoded("\n".join(given))
+        d, hidden = len(relations), {}
+        cells, first, back = np.unique(
+            _numbered("edges", edges, d, n), return_index=True, return_inverse=True
+        )
+        repeated = len(back) - len(cells)
+        if weights is not None:
+            given = _finite_numbers("weights", weights, len(back))
+            if not np.array_equal(given[first][back], given):
+                raise BoveError("weights: a repeated edge has several; give one")
+            weights = given[first] if (given != 1).any() else None
+        if unknown is not None and len(never := np.unique(_numbered("unknown", unknown, d, n))):
+            known = ~np.isin(cells, never, assume_unique=True)
+            cells, weights = cells[known], some(weights, known)
+            parts = dict(zip(("relation", "head", "dependent"), _placed(never, n), strict=True))
+            hidden = {f"unknown_{name}": part for name, part in parts.items()}
+            hidden["unknown_offsets"] = np.array([0, len(never)])
+        W = sp.csr_array((n, len(property_names)) if properties is None else properties)
+        if W.shape != (n, len(property_names)):
+            raise BoveError(f"properties: of shape {W.shape}, but {(n, len(property_names))} is due")
+        W.sum_duplicates()
+        W.eliminate_zeros()
+        values = _finite_numbers("properties", W.data, W.nnz)
+        names, (relation, head, dependent) = Names(tuple(property_names), tuple(relations)), _placed(cells, n)
+        arrays = GraphCorpus(
+            token_offsets=np.array([0, n]), property_offsets=W.indptr.astype(np.int64),
+            properties=W.indices.astype(np.int64), arc_offsets=np.array([0, len(cells)]),
+            arc_relation=relation, arc_head=head, arc_dependent=dependent,
+            n_properties=len(property_names), n_relations=d, ids=(id,), vocabulary_hash=names.hash,
+            property_value=values if (values != 1).any() else None, arc_weight=weights, **hidden,
+        )  # fmt: skip
+        return cls(arrays, names, repeated)
 
     @classmethod
     def of_sentences(
@@ -323,6 +390,30 @@ class _Flat:
         arrays = (relation[cells[:, 0]], cells[:, 1].copy(), cells[:, 2].copy())
         found = {"unknown_offsets": np.array(self.hidden, np.int64), **dict(zip(names, arrays, strict=True))}
         return found if len(cells) else {}
+
+
+def _numbered(what: str, cells: Any, d: int, n: int) -> np.ndarray:
+    """[m] one number for each cell (relation, head, dependent) of [d, n, n]; BoveError for one beyond."""
+    given = [np.asarray(part) for part in cells]
+    if len(given) != 3 or len({part.shape for part in given}) != 1 or given[0].ndim != 1:
+        raise BoveError(f"{what}: give relation, head and dependent as three arrays of one length")
+    for part, most, name in zip(given, (d, n, n), ("relation", "head", "dependent"), strict=True):
+        if part.dtype.kind not in "iu" or (len(part) and not 0 <= part.min() <= part.max() < most):
+            raise BoveError(f"{what}: a {name} is not a whole number from 0 to {most - 1}")
+    relation, head, dependent = (part.astype(np.int64) for part in given)
+    return (relation * n + head) * n + dependent
+
+
+def _placed(cells: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Relation, head and dependent of cells as `_numbered` numbers them."""
+    return cells // n**2, cells // n % n, cells % n
+
+
+def _finite_numbers(what: str, given: Any, count: int) -> np.ndarray:
+    found = np.asarray(given, np.float64)
+    if found.shape != (count,) or not np.isfinite(found).all():
+        raise BoveError(f"{what}: {count} finite numbers are due")
+    return found
 
 
 def _once(graph: Graph, what: str, pairs: Iterable[tuple[Any, float]]) -> dict[Any, float]:

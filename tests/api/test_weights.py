@@ -116,3 +116,48 @@ def test_triples_have_weights_in_a_fourth_column_and_unknown_cells():
 def test_bad_numbers_are_refused(make, says):
     with pytest.raises(bove.BoveError, match=says):
         make()
+
+
+def test_a_corpus_of_arrays_is_that_of_its_graph():
+    graph = example()
+    want = bove.Corpus.of([graph])
+    rows, k = want.names.property_rows, want.names.relation_rows
+    W = np.zeros((4, len(rows)))
+    for i, own in enumerate(graph.nodes):
+        for name, value in ((one, 1) if isinstance(one, str) else one for one in own):
+            W[i, rows[name]] = value
+    edges = np.array([(k[x], i, j) for x, i, j, *_ in graph.edges for _ in range(2)]).T
+    given = {"relations": want.names.relations, "property_names": want.names.properties}
+    given["weights"] = np.repeat([3, 1, 0.5, 1], 2)
+    unknown = np.array([(k[x], i, j) for x, i, j in graph.unknown]).T
+    got = bove.Corpus.from_arrays(4, tuple(edges), properties=W, unknown=tuple(unknown), **given)
+    assert got.repeated == 4
+    for a, b in zip(dense(got), dense(want), strict=True):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(*(bove.BoVE(2, max_rounds=2).fit(c).properties_ for c in (got, want)))
+    plain = bove.Corpus.from_arrays(3, (np.array([0]), np.array([1]), np.array([2])), ["x"])
+    assert plain.arrays.optional == {} and plain.arrays.lengths.tolist() == [3]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (
+            {"edges": (np.array([0]), np.array([2]), np.array([0]))},
+            "edges: a head is not a whole number from 0 to 1",
+        ),
+        ({"edges": (np.array([0]), np.array([0.0]), np.array([0]))}, "edges: a head is not"),
+        ({"edges": (np.array([0]), np.array([0]))}, "three arrays of one length"),
+        ({"relations": ["x", "x"]}, "relations: give different texts"),
+        ({"weights": [np.inf]}, "weights: 1 finite numbers are due"),
+        ({"properties": np.ones((2, 2))}, r"properties: of shape \(2, 2\), but \(2, 1\) is due"),
+    ],
+)
+def test_arrays_that_make_no_graph_are_refused(change, says):
+    given = {
+        "edges": (np.array([0]), np.array([0]), np.array([1])),
+        "relations": ["x"],
+        "property_names": ["a"],
+    }
+    with pytest.raises(bove.BoveError, match=says):
+        bove.Corpus.from_arrays(2, **{**given, **change})
