@@ -13,6 +13,7 @@ from shell import console, expanded, parse, run_bove
 from small_demo import RUN
 from sybil import Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
+from tiny_encoder import tiny_encoder
 
 from bove.cli.parse import read_sides
 from bove.config.load import load, merge, resolve
@@ -155,6 +156,8 @@ def blocks(page, folder):
 def test_every_block_of_a_page_works(page, here):
     if page == "docs/searching.md":
         pytest.importorskip("qdrant_edge", reason="the engine of bove index is not installed")
+    if page == "docs/encoders.md":
+        tiny_encoder(here / "ENCODER")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for example in blocks(page, here):
