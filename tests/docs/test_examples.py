@@ -59,6 +59,7 @@ SHOWN = {
     "math": "formulas, which building the site renders",
     "{argparse}": "filled in when the site is built",
     "bibtex": "held against CITATION.cff",
+    "snakemake": "as tests/workflow/test_module.py has it",
 }
 
 
