@@ -7,7 +7,7 @@
 # make bench   measure speed and memory; RUN=results/NAME measures inference on that run's model
 # make fuzz    feed damaged files to a reader: READER=conll SECONDS=120; tests/fuzz/readers.py lists them, and
 #              tests/fuzz/found.py keeps what was found as tests
-# make test-lowest, make test-highest  run all tests with the oldest or newest versions that pyproject.toml allows
+# make test-lowest, make test-highest  run the tests of make test with the oldest or newest versions that pyproject.toml allows
 # The first of them makes the virtual environment .venv, once, with what the demo needs; test, lint, docs and bench add
 # the rest. `make demo CORES=4` uses four cores, and so does `make test`.
 
@@ -66,7 +66,7 @@ test-lowest test-highest: test-%:
 	if $(call torch,.$*/bin/python,.$*/requirements.txt); then sed -i '/^nvidia-/d; /^triton==/d' .$*/requirements.txt; fi
 	.$*/bin/python -m pip install --quiet --no-deps -r .$*/requirements.txt
 	.$*/bin/python -m pip install --quiet --no-deps --no-build-isolation -e .
-	PATH="$$PWD/.$*/bin:$$PATH" OMP_NUM_THREADS=1 .$*/bin/python -m pytest
+	PATH="$$PWD/.$*/bin:$$PATH" OMP_NUM_THREADS=1 .$*/bin/python -m pytest -n $(CORES) -m "not ($(SLOW))"
 
 lint: $(WHOLE)
 	$(IN) ruff check .

@@ -69,7 +69,7 @@ def drawn(sizes, n_resamples, seed, batch=None):
 
     stats.bootstrap(
         [np.arange(size) for size in sizes], statistic, n_resamples=n_resamples, vectorized=True,
-        method="percentile", rng=np.random.default_rng(seed), batch=batch,
+        method="percentile", random_state=np.random.default_rng(seed), batch=batch,
     )  # fmt: skip
     return [np.concatenate(parts) for parts in zip(*held, strict=True)]
 
@@ -124,7 +124,7 @@ def test_the_interval_is_scipys():
     values = np.random.default_rng(0).normal(size=80)
     found = stats.bootstrap(
         [values], np.mean, n_resamples=999, confidence_level=0.9, method="percentile",
-        rng=np.random.default_rng(1),
+        random_state=np.random.default_rng(1),
     )  # fmt: skip
     assert interval(found.bootstrap_distribution, 0.9) == pytest.approx(tuple(found.confidence_interval))
 

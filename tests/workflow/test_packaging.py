@@ -27,6 +27,8 @@ TOOLS = {
     "furo", "mypy", "myst-parser", "pygments", "pytest", "pytest-xdist", "ruff", "snakefmt", "snakemake",
     "snakemake-executor-plugin-slurm", "sphinx", "sphinx-argparse", "sphinx-copybutton", "sybil",
 }  # fmt: skip
+# where conda-forge has another name
+CONDA = {"pytorch": "torch", "matplotlib-base": "matplotlib"}
 # where a module is called otherwise
 MODULES = {"qdrant-edge-py": "qdrant_edge", "markdown-it-py": "markdown_it"}
 MODULES |= {"sentence-transformers": "sentence_transformers"}
@@ -70,11 +72,15 @@ def test_the_lock_file_has_what_the_package_asks_for():
         assert requirement.specifier.contains(Version(locked[name])), name
 
 
-def test_the_conda_environment_has_the_versions_of_the_lock_file():
+def test_the_conda_environment_has_the_bounds_of_the_package():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
-    pins = dict(pin.split("==") for pin in environment["dependencies"][-1]["pip"])
-    locked = _locked()
-    assert pins == {name: locked[name] for name in _declared()}
+    *conda, python = environment["dependencies"]
+    found = [Requirement(text) for text in [*conda, *python["pip"]]]
+    bounds = {CONDA.get(one.name, one.name): one.specifier for one in found}
+    asked = {name: one.specifier for name, one in _declared().items()}
+    assert len(bounds) == len(found)
+    assert bounds == asked | {name: bounds[name] for name in ("python", "pip", "make")}
+    assert bounds["python"].contains(_project()["requires-python"].removeprefix(">="))
 
 
 def test_the_lock_file_is_sorted_and_names_no_server():
