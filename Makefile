@@ -27,7 +27,7 @@ IN := "$(VENV)/bin/python" -m
 
 # Of the package's own requirements, what the demo needs, and all of them; Slurm's plugin asks for newer versions of its own.
 DEMO := vectors,parse,plots,workflow
-EXTRAS := $(addprefix --extra ,vectors networkx parse encoders search plots workflow mpi docs test)
+EXTRAS := $(addprefix --extra ,vectors networkx parse encoders search plots workflow completion mpi docs test)
 
 # PyTorch from TORCH_INDEX, for an interpreter, in the version that a file names; false where that is not possible.
 torch = { [ -n "$(TORCH_INDEX)" ] && { $(1) -m pip install --quiet --no-deps --retries 1 --timeout 20 \

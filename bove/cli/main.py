@@ -23,9 +23,9 @@ WORKFLOW = "Stages of the workflow, which calls them in this order; each runs wi
 SHORT = 12  # options of a stage that its usage line lists; of more, those that it needs
 # What only some stages import → the extra that installs it.
 EXTRAS = {
-    "gensim": "vectors", "jinja2": "plots", "markdown_it": "workflow", "matplotlib": "plots", "mpi4py": "mpi",
-    "networkx": "networkx", "pooch": "workflow", "pygments": "workflow",
-    "qdrant_edge": "search", "requests": "workflow", "sentence_transformers": "encoders",
+    "argcomplete": "completion", "gensim": "vectors", "jinja2": "plots", "markdown_it": "workflow",
+    "matplotlib": "plots", "mpi4py": "mpi", "networkx": "networkx", "pooch": "workflow",
+    "pygments": "workflow", "qdrant_edge": "search", "requests": "workflow", "sentence_transformers": "encoders",
     "snakemake": "workflow", "stanza": "parse", "torch": "parse",
 }  # fmt: skip
 
@@ -55,6 +55,8 @@ def main(argv: list[str] | None = None) -> int:
     is left, and the exit code is 143 or, for ^C, 130.
     """
     alone = argv is None
+    if "_ARGCOMPLETE" in os.environ:
+        _complete(os.environ["COMP_LINE"].split())
     if alone:
         _prepare()
         argv = sys.argv[1:]
@@ -73,6 +75,13 @@ def main(argv: list[str] | None = None) -> int:
         said = f"needs {name}; install it with: pip install 'bove[{EXTRAS[name]}]'"
         print(f"bove {stage}: {said}", file=sys.stderr)
         return 2
+
+
+def _complete(words: list[str]) -> None:
+    """End with what may come next in a command line, which a shell asks for by argcomplete's variables."""
+    import argcomplete
+
+    argcomplete.autocomplete(_parser(next((word for word in words[1:] if word in STAGES), None))[0])
 
 
 def _prepare() -> None:

@@ -42,6 +42,17 @@ def bove(folder, *words, **environment):
     return subprocess.Popen(command, cwd=folder, env=os.environ | usual | environment, **pipes)
 
 
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [("bove emb", "embed"), ("bove embed --po", "--pool"), ("bove embed --pool m", "mean")],
+)
+def test_the_shell_is_told_what_may_come_next(line, offered, tmp_path):
+    asked = {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line)), "COMP_TYPE": "9"}
+    answer = {"_ARGCOMPLETE_STDOUT_FILENAME": str(tmp_path / "answer"), "_ARGCOMPLETE_IFS": " "}
+    assert bove(tmp_path, **asked, **answer).wait() == 0
+    assert (tmp_path / "answer").read_text(encoding="utf-8").split() == offered.split()
+
+
 # What a stage needs to be given: files and folders, some with names of theirs.
 GIVEN = (
     "accuracy bags base candidate config data dev differences encoder first graphs input markdown model "
