@@ -25,8 +25,8 @@ SHORT = 12  # options of a stage that its usage line lists; of more, those that 
 EXTRAS = {
     "argcomplete": "completion", "gensim": "vectors", "jinja2": "plots", "markdown_it": "workflow",
     "matplotlib": "plots", "mpi4py": "mpi", "networkx": "networkx", "pooch": "workflow",
-    "pygments": "workflow", "qdrant_edge": "search", "requests": "workflow", "sentence_transformers": "encoders",
-    "snakemake": "workflow", "stanza": "parse", "torch": "parse",
+    "pygments": "workflow", "qdrant_edge": "search", "requests": "workflow",
+    "sentence_transformers": "encoders", "snakemake": "workflow", "stanza": "parse", "torch": "parse",
 }  # fmt: skip
 
 
