@@ -25,9 +25,9 @@ def expanded(script: str, folder: Path) -> list[list[str]]:
 
     Commands that bash has itself run, in the folder; there a virtual environment can be activated.
     """
-    (folder / ".venv" / "bin").mkdir(parents=True, exist_ok=True)
-    (folder / ".venv" / "bin" / "activate").touch()
-    (folder / "bove").mkdir(exist_ok=True)  # a clone
+    for place in (folder, folder / "bove"):  # a clone
+        (place / ".venv" / "bin").mkdir(parents=True, exist_ok=True)
+        (place / ".venv" / "bin" / "activate").touch()
     (folder / ".commands").unlink(missing_ok=True)
     done = subprocess.run(
         ["bash", "-eu", "-c", RECORD + script], cwd=folder, capture_output=True, text=True, check=False
