@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Any
@@ -136,12 +136,20 @@ def start_bare(corpus: GraphCorpus, rank: int, init: str, seed: int) -> tuple[np
     """The graphs whose nodes have no property at all, and [T, r] where inference starts these.
 
     From 0 it would leave them there. Each starts by itself; None where none has to.
+
+    Raises:
+        BoveError: a start at 0.
     """
     owners = np.repeat(np.arange(corpus.n_graphs), corpus.lengths)
     owned = np.bincount(owners, np.diff(corpus.property_offsets), corpus.n_graphs)
     bare = np.flatnonzero((owned == 0) & (corpus.lengths > 0))
-    if init == "zero" or not len(bare):
+    if not len(bare):
         return bare, None
+    if init == "zero":
+        raise BoveError(
+            f"graph {corpus.ids[bare[0]]!r}, of {len(bare)} such: no node has a property that the model has, "
+            "so that its bag would be 0; give some nodes one, or fit with init 'random' or 'eigenvectors'"
+        )
     start = np.zeros((corpus.n_tokens, rank))
     for s in bare:
         start[owners == s] = start_tokens(corpus.select(np.array([s])), rank, init, seed)
@@ -310,7 +318,8 @@ class BoVE(TransformerMixin, BaseEstimator):
         relations_: [d, r, r] R.
         losses_: the loss by term, one dict per round; a loaded model has none.
         n_iter_: rounds or epochs done; a loaded model has none.
-        bags_: the training graphs' own [n, r] E (als); a loaded model has none.
+        bags_: the training graphs' own [n, r] E (als); a loaded model has them only where it was fitted to
+            a single graph without properties.
     """
 
     def __init__(self, *args: Any, **given: Any):
@@ -353,8 +362,11 @@ class BoVE(TransformerMixin, BaseEstimator):
             said = f"training did all of its {len(got.rows)} rounds and had not converged"
             advice = "raise max_rounds, or tolerance; a tolerance of 0 asks for all rounds"
             warnings.warn(f"{said}; {advice}", ConvergenceWarning, stacklevel=2)
-        model = make_model(data, got.P, got.R, begun, **got.said, seed=seed, estimator=self._kept())
-        self._take(model, corpus.names)
+        said = {**got.said, "seed": seed, "estimator": self._kept()}
+        bag = None
+        if got.E is not None and len(corpus) == 1 and not len(corpus.arrays.properties):
+            bag, said["graph_sha256"] = got.E, self._trained_on
+        self._take(make_model(data, got.P, got.R, begun, bag, **said), corpus.names)
         return self
 
     def transform(self, X: Graphs, *, vectors: Vectors | None = None) -> list[np.ndarray] | np.ndarray:
@@ -364,14 +376,16 @@ class BoVE(TransformerMixin, BaseEstimator):
         [len(X), r (r + 1) / 2] for "gram".
 
         A graph's bag depends on that graph alone. What the model does not know is left out, with a warning; a
-        node without anything known has a vector from its neighbours, or 0.
+        node without anything known has a vector from its neighbours, or 0. The bag of a single graph without
+        properties is kept by the model that was fitted to it.
 
         Args:
             X: graphs.
             vectors: pretrained [r] vectors of properties that the model does not know, by name.
 
         Raises:
-            BoveError: something else than graphs, or inference that diverges.
+            BoveError: something else than graphs, a graph without any property that the model knows where
+                `init` is "zero", or inference that diverges.
             sklearn.exceptions.NotFittedError: before `fit`.
         """
         check_is_fitted(self, "model_")
@@ -486,6 +500,8 @@ class BoVE(TransformerMixin, BaseEstimator):
     def _take(self, model: Model, names: Names) -> None:
         self.model_, self.names_ = model, names
         self.properties_, self.relations_ = model.properties, model.dense_relations()
+        if model.bag is not None:
+            self.bags_ = [model.bag]
         self._inference: Inference | None = None
 
     def _kept(self) -> dict[str, Any]:
@@ -515,14 +531,20 @@ class BoVE(TransformerMixin, BaseEstimator):
         inference = getattr(self, "_inference", None)
         if inference is None or inference.settings != settings:
             inference = self._inference = Inference(self.model_, settings)
-        arrays = corpus.arrays
+        arrays, bag, known = corpus.arrays, self.model_.bag, self.model_.hyperparameters.get("graph_sha256")
+        if bag is not None and corpus.digest() == known:
+            return bag, np.zeros(len(bag))
         seed = int(self.model_.hyperparameters.get("seed", 1))  # type: ignore[call-overload]
         bare, start = start_bare(arrays, self.model_.rank, parameters["init"], seed)
         if start is None:
             return inference.tokens(arrays, "the graphs", threads)
         rest = np.setdiff1d(np.arange(arrays.n_graphs), bare)
         E, evidence = inference.tokens(arrays, "the graphs", threads, rest)
-        return E + inference.tokens(arrays, "the graphs", threads, bare, start)[0], evidence
+        E += inference.tokens(arrays, "the graphs", threads, bare, start)[0]
+        for s in bare if bag is not None else ():
+            if replace(corpus, arrays=arrays.select(np.array([s]))).digest() == known:
+                E[arrays.token_offsets[s] : arrays.token_offsets[s + 1]] = bag
+        return E, evidence
 
     def _explained(self, corpus: Corpus) -> Reconstruction:
         return explained(self.model_, corpus, self._infer(corpus)[0], self.batch_tokens, self.threads)

@@ -39,18 +39,25 @@ class LinkPredictor:
         graph: whose nodes are the candidates, by their names, or by their numbers where they have none.
         bag: [n, r] vectors of its nodes. By default those that training ended with, where the model was
             fitted to this graph alone; else those that `transform` infers.
+        normalise: None, or "pairs": every score is divided by the length of the scores of its pair of nodes
+            over all relations, which tells best where a pair has one relation as a rule.
 
     Attributes:
         nodes: names of the nodes, in the graph's order. relations: of the model's relations, in its order.
         bag: [n, r] float64 their vectors.
 
     Raises:
-        BoveError: something else than a graph and its bag, or two nodes of one name.
+        BoveError: something else than a graph and its bag, two nodes of one name, or no such `normalise`.
         sklearn.exceptions.NotFittedError: the model is not fitted.
     """
 
-    def __init__(self, model: BoVE, graph: Graph, bag: np.ndarray | None = None):
+    def __init__(
+        self, model: BoVE, graph: Graph, bag: np.ndarray | None = None, normalise: str | None = None
+    ):
         check_is_fitted(model, "model_")
+        if normalise not in (None, "pairs"):
+            raise BoveError(f"normalise {normalise!r}: must be None or 'pairs'")
+        self._normalise = normalise
         (graph,) = checked([graph])
         found = model._bag_of(graph) if bag is None else bag
         self.bag = bag_of(found, model.model_.rank).astype(np.float64)
@@ -122,6 +129,8 @@ class LinkPredictor:
         for k, of_relation in _by_relation(at):
             heads, tails = self.bag[at[of_relation, 0]], self.bag[at[of_relation, 2]]
             found[of_relation] = np.einsum("ij,ij->i", heads @ self._R[k], tails)
+        if self._normalise:
+            found = _divided(found, np.linalg.norm(self._raw(at, 1), axis=1))
         return found.round(DECIMALS) + 0.0
 
     def ranks(self, test: Facts, filter: Iterable[Facts] | None = None) -> np.ndarray:
@@ -181,14 +190,24 @@ class LinkPredictor:
 
     def _scores(self, at: np.ndarray, place: int, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
         """[b, c] scores of triples [b, 3] of one relation, with each candidate in a place of theirs."""
+        found = self._raw(at, place, rows)
+        if self._normalise and place == 1:
+            found = _divided(found, np.linalg.norm(self._raw(at, 1), axis=1)[:, None])
+        elif self._normalise:
+            squares = sum(
+                self._raw(at * [1, 0, 1] + [0, k, 0], place, rows) ** 2 for k in range(len(self._R))
+            )
+            found = _divided(found, np.sqrt(squares))
+        return found.round(DECIMALS) + 0.0
+
+    def _raw(self, at: np.ndarray, place: int, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """The scores of `_scores` as the model gives them; of place 1 the relations may differ."""
         if place == 1:
             ends = self.bag[at[:, 0]], self.bag[at[:, 2]]
-            found = np.einsum("bi,kij,bj->bk", ends[0], self._R[rows], ends[1], optimize=True)
-        else:
-            R = self._R[at[0, 1]]
-            half = self.bag[at[:, 0]] @ R if place == 2 else self.bag[at[:, 2]] @ R.T
-            found = half @ self.bag[rows].T
-        return found.round(DECIMALS) + 0.0
+            return np.einsum("bi,kij,bj->bk", ends[0], self._R[rows], ends[1], optimize=True)
+        R = self._R[at[0, 1]]
+        half = self.bag[at[:, 0]] @ R if place == 2 else self.bag[at[:, 2]] @ R.T
+        return half @ self.bag[rows].T
 
     def _ranks(self, at: np.ndarray, place: int, known: np.ndarray | None) -> np.ndarray:
         """[m] realistic rank of what triples [m, 3] have in a place, 0 or 2, among what is not `known`."""
@@ -245,6 +264,11 @@ class LinkPredictor:
     def _row(self, name: Any, part: str) -> int:
         named = self._named(name, part)
         return self._relations[named] if part == "relation" else self._rows[named]  # type: ignore[index]
+
+
+def _divided(scores: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """The scores, each divided by a length; 0 where that is 0."""
+    return np.divide(scores, lengths, out=np.zeros_like(scores), where=lengths > 0)
 
 
 def _check_top(top: int | None) -> None:

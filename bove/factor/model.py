@@ -115,6 +115,8 @@ class Model:
         hyperparameters: alpha, lambda_P, lambda_R, lambda_E and all else that training was given.
         versions: of the program and of the libraries it was trained with.
         property_names: [c] names of the properties; () where a vocabulary file has them.
+        bag: [n, r] E of the graph that it was trained on, where no node of that has a property, so that it
+            could not be inferred again; else None.
     """
 
     properties: np.ndarray
@@ -126,6 +128,7 @@ class Model:
     hyperparameters: Mapping[str, object]
     versions: Mapping[str, str] = field(default_factory=dict)
     property_names: tuple[str, ...] = ()
+    bag: np.ndarray | None = None
 
     @property
     def rank(self) -> int:
@@ -152,6 +155,8 @@ class Model:
 
     def _arrays(self):
         arrays = {"P": self.properties, "frozen": self.frozen.astype(np.uint8)}
+        if self.bag is not None:
+            arrays["E"] = self.bag
         if isinstance(self.relations, LowRank):
             return arrays | {"U": self.relations.U, "V": self.relations.V, "ranks": self.relations.ranks}
         return arrays | {"R": self.relations}
@@ -187,6 +192,7 @@ class Model:
             hyperparameters=json.loads(metadata["hyperparameters"]),
             versions=json.loads(metadata["versions"]),
             property_names=tuple(artefacts.unpack_words(*names) if names else ()),
+            bag=arrays.get("E"),
         )
 
     def weight(self, name: str) -> float:

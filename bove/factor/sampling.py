@@ -240,8 +240,8 @@ def split_graphs(corpus: GraphCorpus, share: float, rng) -> tuple[GraphCorpus, G
     count = max(1, round(share * len(graphs))) if share else 0
     if len(graphs) <= count:
         raise BoveError(
-            f"training: {len(graphs)} sentences with tokens, of which {count} are to be held out; "
-            "give more sentences or a smaller held_out"
+            f"training: {len(graphs)} graphs with nodes, of which {count} are to be held out; give more "
+            "graphs, or a smaller held_out: 0 watches the training's own L"
         )
     held = np.zeros(len(graphs), bool)
     held[rng.choice(len(graphs), count, replace=False)] = True

@@ -96,7 +96,10 @@ def sgd_library(device: str, threads: int):
     return sgd
 
 
-def make_model(data: TrainingData, P: np.ndarray, R: np.ndarray, start: Start, **more: object) -> Model:
+def make_model(
+    data: TrainingData, P: np.ndarray, R: np.ndarray, start: Start, bag: np.ndarray | None = None,
+    **more: object,
+) -> Model:  # fmt: skip
     """The model of P [c, r] and R [d, r, r] with its provenance: the settings, and what else is given."""
     if start.given.scale == "relative":
         more["absolute"] = {name: getattr(start.settings, name) for name in SCALED}
@@ -112,6 +115,7 @@ def make_model(data: TrainingData, P: np.ndarray, R: np.ndarray, start: Start, *
         hyperparameters={**record(start.given), **more},
         versions=versions,
         property_names=data.property_names,
+        bag=bag,
     )
 
 

@@ -88,6 +88,32 @@ def test_scores_of_triples_are_those_of_the_matrices(fitted, links):
     assert links.scores([]).shape == (0,)
 
 
+def test_scores_of_pairs_have_length_1_over_all_relations(fitted, links):
+    model, graph = fitted
+    scaled = bove.LinkPredictor(model, graph, normalise="pairs")
+    whole = np.stack([model.score_edges(links.bag, k) for k in links.relations])
+    whole /= np.linalg.norm(whole, axis=0)
+    at = {name: row for row, name in enumerate(links.nodes)}
+    want = [whole[links.relations.index(k), at[h], at[t]] for h, k, t in TEST]
+    np.testing.assert_allclose(scaled.scores(TEST), want, atol=1e-6)
+    (h, k, t), row = TEST[0], links.relations.index(TEST[0][1])
+    for part, of in (
+        ("head", whole[row, :, at[t]]),
+        ("tail", whole[row, at[h]]),
+        ("relation", whole[:, at[h], at[t]]),
+    ):
+        given = {"head": h, "relation": k, "tail": t} | {part: None}
+        found = scaled.predict(**given)
+        names = links.relations if part == "relation" else links.nodes
+        scores = dict(zip(names, of, strict=True))
+        np.testing.assert_allclose(found["score"], [scores[name] for name in found[part]], atol=1e-6)
+        assert list(found["score"]) == sorted(found["score"], reverse=True)
+    rank = 1 + (whole[row, at[h]] > whole[row, at[h], at[t]] + 1e-9).sum()
+    assert scaled.ranks(TEST[:1])[0, 1] == rank
+    with pytest.raises(bove.BoveError, match="normalise 'all': must be None or 'pairs'"):
+        bove.LinkPredictor(model, graph, normalise="all")
+
+
 @pytest.mark.parametrize("part", ["head", "relation", "tail"])
 def test_what_completes_a_triple_is_ranked_and_filtered(fitted, links, part):
     given = dict(zip(("head", "relation", "tail"), TRAIN[0], strict=True))

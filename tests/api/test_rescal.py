@@ -1,5 +1,6 @@
 """On one graph without properties the estimator is RESCAL."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -78,3 +79,48 @@ def test_the_benchmark_chooses_the_penalty_without_the_cells_that_it_tests(bench
     assert rows[0]["lambda of pairs"] == " ".join(f"{w:g}×{pairs.count(w)}" for w in (1.0, 1e3) if w in pairs)
     assert [row["system"] for row in rows] == list(bench.SYSTEMS)
     assert rows[0]["raw"] == pytest.approx(rows[1]["raw"], abs=1e-6) and rows[0]["raw"] > X.mean() + 0.1
+
+
+def test_the_recipe_saved_and_loaded_elsewhere_scores_and_ranks_alike(tmp_path):
+    rng = np.random.default_rng(3)
+    triples = sorted({(f"n{h}", f"r{k}", f"n{t}") for h, k, t in rng.integers(0, (15, 3, 15), (90, 3))})
+    (tmp_path / "train.tsv").write_text(
+        "".join("\t".join(one) + "\n" for one in triples[9:]), encoding="utf-8"
+    )
+    (tmp_path / "test.tsv").write_text(
+        "".join("\t".join(one) + "\n" for one in triples[:9]), encoding="utf-8"
+    )
+    graph = bove.read_triples(tmp_path / "train.tsv", own_property=False)
+    settings = {"scale": "absolute", "alpha": 1, "lambda_R": 0.1, "lambda_E": 0.1, "e_step": "single"}
+    model = bove.BoVE(4, **settings, init="eigenvectors", max_rounds=20, tolerance=0).fit([graph])
+    model.save(tmp_path / "m")
+    command = f"""
+import sys; sys.path.insert(0, {str(Path(bove.__file__).parent.parent)!r})
+import bove
+model = bove.BoVE.load("m")
+graph = bove.read_triples("train.tsv", own_property=False)
+links = bove.LinkPredictor(model, graph)
+print(model.score([graph]).hex(), links.ranks("test.tsv", ["train.tsv"]).tolist())
+print(model.transform([graph])[0].tobytes().hex())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", command], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    links = bove.LinkPredictor(model, graph)
+    ranks = links.ranks(tmp_path / "test.tsv", [tmp_path / "train.tsv"]).tolist()
+    assert done.stdout.split("\n")[:2] == [
+        f"{model.score([graph]).hex()} {ranks}",
+        model.bags_[0].tobytes().hex(),
+    ]
+    E, left = model.bags_[0].astype(np.float64), 0.0
+    for k, name in enumerate(model.names_.relations):
+        X = np.zeros((len(graph), len(graph)))
+        for _, head, tail in (edge for edge in graph.edges if edge[0] == name):
+            X[head, tail] = 1
+        left += np.square(X - E @ model.relations_[k].astype(np.float64) @ E.T).sum()
+    assert model.score([graph]) == pytest.approx(1 - left / len(graph.edges), abs=1e-5)
+    named = bove.BoVE(4, max_rounds=2, tolerance=0).fit([bove.from_triples(triples)])
+    with pytest.raises(
+        bove.BoveError, match=r"graph 'train.tsv', of 1 such: no node has a property that the model has"
+    ):
+        named.transform([graph])
