@@ -26,7 +26,15 @@ LINKS = {
     "CHANGELOG.md": "changelog.md",
 }
 NAVIGATION = {
-    "First steps": ["start", "own-sentences", "own-graphs", "knowledge-graphs", "own-data", "own-vectors"],
+    "First steps": [
+        "start",
+        "when",
+        "own-sentences",
+        "own-graphs",
+        "knowledge-graphs",
+        "own-data",
+        "own-vectors",
+    ],
     "The method": ["method", "rescal", "parsing", "speed", "scaling"],
     "In use": ["looking-inside", "searching", "results", "baselines", "encoders", "cluster", "trouble"],
     "Reference": ["configuration", "keys", "commands", "api"],
