@@ -17,7 +17,7 @@ from unicodedata import category, is_normalized
 import numpy as np
 
 from bove.api.corpus import kind_of
-from bove.api.readers import numbered_graphs, numbered_rows
+from bove.api.readers import file_triples, numbered_graphs
 from bove.artefacts import read_metadata
 from bove.bags.store import Bags
 from bove.config import sources
@@ -379,7 +379,7 @@ def _check_graphs(check: Check) -> None:
 def _check_triples(check: Check) -> None:
     check.kind = "triples (head, relation, dependent)"
     nodes, relations, seen = set(), Counter(), set()
-    for number, row in numbered_rows(check.path, 3, encoding=check.encoding):
+    for number, (*row, _) in file_triples(check.path, encoding=check.encoding):
         if tuple(row) in seen:
             note(check.oddities, "repeated triples, which count once", number)
         if row[0] == row[2]:

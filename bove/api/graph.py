@@ -119,7 +119,7 @@ class Graph:
         for number, properties in enumerate(listed):
             what = f"{self._shown()}: node {number}"
             self.add_node(*each_property(properties, what))
-        self.names = given
+        self.names = [_plain(name) for name in given]
         for edge in series(edges, f"{self._shown()}: edges", "a list of (label, head, dependent)"):
             if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) not in (3, 4):
                 raise self._error(
@@ -142,7 +142,7 @@ class Graph:
         if name is not None:
             if len(self.names) != len(self.nodes):
                 raise self._error(f"name {name!r}, but other nodes have none; name all or none")
-            self.names.append(name)
+            self.names.append(_plain(name))
         elif self.names:
             raise self._error("a node without a name, but others have one; name all or none")
         self.nodes.append(tuple(dict.fromkeys(own)))
@@ -181,7 +181,8 @@ class Graph:
 
     def _cell(self, label: Any, head: Any, dependent: Any) -> tuple[str, int, int]:
         if not isinstance(label, str):
-            raise self._error(f"{label!r} is not a label of an edge; a label is a text")
+            order = "; write (label, head, dependent)" if isinstance(head, str) else ""
+            raise self._error(f"{label!r} is not a label of an edge; a label is a text{order}")
         ends = []
         for end in (head, dependent):
             try:
@@ -230,6 +231,11 @@ class Graph:
         return f"<{self._shown()}: {len(self.nodes)} nodes, {len(self.edges)} edges>"
 
 
+def _plain(name: Any) -> Any:
+    """A name, numbers and texts of numpy as those of Python, which are equal and can be written as JSON."""
+    return name.item() if isinstance(name, np.generic) else name
+
+
 def each_property(properties: Any, what: str) -> Iterator[Any]:
     """The properties of a node, of a mapping with their values; BoveError for no series."""
     if isinstance(properties, Mapping):
@@ -251,6 +257,8 @@ def checked(graphs: Iterable[Graph]) -> Iterator[Graph]:
         raise BoveError("one Graph is given where several may stand; put it in a list")
     if hasattr(graphs, "is_directed"):
         raise BoveError("a networkx graph is given; give a list of what bove.from_networkx makes of each")
+    if hasattr(graphs, "itertuples"):
+        raise BoveError("a data frame is given; give a list of what bove.from_triples makes of each")
     if not isinstance(graphs, Iterable):
         raise BoveError(f"graphs are due, but {type(graphs).__name__} is given; give a list of Graph")
     for number, graph in enumerate(graphs):
@@ -258,5 +266,7 @@ def checked(graphs: Iterable[Graph]) -> Iterator[Graph]:
             raise BoveError(f"item {number} is a networkx graph; make a Graph of it with bove.from_networkx")
         if not isinstance(graph, Graph):
             kind = type(graph).__name__
+            if hasattr(graph, "itertuples"):
+                raise BoveError(f"item {number} is a data frame; make a Graph of it with bove.from_triples")
             raise BoveError(f"item {number} is {kind}, not a Graph; see bove.Graph and the readers")
         yield graph

@@ -10,6 +10,7 @@ are right themselves; realistic, which is the mean of the best and of the worst 
 
 import warnings
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -139,8 +140,11 @@ class LinkPredictor:
         triples = list(_each(test))
         at = np.array([row for row in map(self._place, triples) if row], np.int64).reshape(-1, 3)
         if left := len(triples) - len(at):
+            first = next(triple for triple in triples if not self._place(triple))
             said = f"{left} of {len(triples)} test triples have a node or a relation that is not there"
-            warnings.warn(f"{said}; they are left out", BoveWarning, stacklevel=3)
+            said += f", first {tuple(first)!r}; they are left out"
+            order = "" if len(at) else "; give head, relation and tail in this order"
+            warnings.warn(said + order, BoveWarning, stacklevel=3)
         known = None
         if filter is not None:
             rows = [*self._known(filter), *map(tuple, at.tolist())]
@@ -233,9 +237,11 @@ class LinkPredictor:
 
     def _known(self, facts: Iterable[Facts]) -> list[tuple[int, int, int]]:
         """The triples of a filter, those with nodes or relations that are not there left out."""
-        if isinstance(facts, Graph):
-            raise BoveError("filter: one graph is given; give a list of graphs or triples")
-        each = series(facts, "filter", "a list of graphs or triples")
+        one = isinstance(facts, Graph | str | PathLike) or hasattr(facts, "shape")
+        each = [] if one else list(series(facts, "filter", "a list of graphs or triples"))
+        if one or any(_is_triple(item) for item in each):
+            kind = "graph" if isinstance(facts, Graph) else "set of triples"
+            raise BoveError(f"filter: one {kind} is given; give a list of such, as in filter=[train]")
         return [row for one in each for row in map(self._place, _each(one)) if row]
 
     def _place(self, triple: tuple[Hashable, str, Hashable]) -> tuple[int, int, int] | None:
@@ -257,8 +263,9 @@ class LinkPredictor:
         known: Any = self._relations if part == "relation" else self._rows
         if not isinstance(name, Hashable) or name not in known:
             what = "relation of the model" if part == "relation" else "node of the graph"
-            raise BoveError(f"{part} {name!r}: no {what}; {similar(str(name), map(str, known))}"
-                            f"there are {len(known)}")  # fmt: skip
+            alike = next((own for own in known if str(own) == str(name)), None)
+            hint = similar(str(name), map(str, known)) if alike is None else f"did you mean {alike!r}? "
+            raise BoveError(f"{part} {name!r}: no {what}; {hint}there are {len(known)}")
         return name
 
     def _row(self, name: Any, part: str) -> int:
@@ -274,6 +281,11 @@ def _divided(scores: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 def _check_top(top: int | None) -> None:
     if top is not None and top < 1:
         raise BoveError(f"top {top}: must be at least 1")
+
+
+def _is_triple(item: Any) -> bool:
+    listed = isinstance(item, list | tuple) and len(item) in (3, 4)
+    return listed and isinstance(item[1], str | int | np.integer)
 
 
 def _each(facts: Facts) -> Iterator[tuple[Hashable, str, Hashable]]:

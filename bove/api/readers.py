@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Union
 import numpy as np
 
 from bove.api.graph import Graph, checked, each_property, mapped, missing, number_of, series
-from bove.errors import BoveError
+from bove.errors import BoveError, finite
 from bove.files import atomic_write, check_text, read_lines, read_object
 from bove.text.conll import Sentence, read_sentences
 from bove.text.vectors import WordVectors
@@ -26,6 +26,8 @@ EDGE, LABEL = "edge", "label"
 Properties = Iterable[str] | Callable[[Hashable, Mapping[str, Any]], Iterable[str]] | None
 _TRIPLE = "head, relation, dependent"
 Triples = Union[str, PathLike[str], Iterable[Sequence], "pandas.DataFrame", np.ndarray]
+# What columns of triples are called, in the order of their parts.
+_COLUMNS = ("head", "relation", "tail"), ("head", "relation", "dependent"), ("subject", "predicate", "object")
 _KEYS = ("nodes", "edges", "id", "names", "unknown")
 
 
@@ -111,8 +113,8 @@ def from_networkx(
         ends = [(numbers[head], numbers[dependent])]
         if not network.is_directed() and head != dependent:
             ends.append((numbers[dependent], numbers[head]))
-        own = data.get(weight) if weight is not None else None
-        if number_of(own := 1 if missing(own) else own) is None:
+        own = data.get(weight, 1) if weight is not None else 1
+        if number_of(own) is None:
             raise BoveError(f"edge {head!r}, {dependent!r}: its weight is {own!r}; give a finite number")
         for i, j in ends:
             if weight is None:
@@ -271,19 +273,43 @@ def each_triple(triples: Triples) -> Iterator[tuple[Hashable, str, Hashable, Any
     """(head, relation, dependent, weight) of each; for arguments and errors see `from_triples`."""
     given: Any = triples
     if isinstance(given, str | PathLike):
-        given = (cells for _, cells in numbered_rows(Path(given), 3))
+        given = (row for _, row in file_triples(Path(given)))
     elif (shape := getattr(given, "shape", None)) is not None:
         if len(shape) != 2 or shape[1] not in (3, 4):
             said = f"triples: a table of shape {tuple(shape)}; give three columns: {_TRIPLE}"
             raise BoveError(f"{said}, and perhaps weights as a fourth")
         frame = hasattr(given, "itertuples")
-        given = given.itertuples(index=False, name=None) if frame else np.asarray(given).tolist()
+        given = _ordered(given).itertuples(index=False, name=None) if frame else np.asarray(given).tolist()
     for triple in series(given, "triples", f"a list of ({_TRIPLE})"):
         if not isinstance(triple, Sequence) or isinstance(triple, str) or len(triple) not in (3, 4):
             raise BoveError(f"{triple!r} is not a triple; give ({_TRIPLE})")
         head, relation, dependent, weight = (*triple, 1)[:4]
         numbered = isinstance(relation, Integral) and not isinstance(relation, bool)
         yield head, str(relation) if numbered else relation, dependent, weight
+
+
+def _ordered(frame: Any) -> Any:
+    """A data frame whose columns are in the order of their names, where it has such."""
+    columns = list(frame.columns)
+    for named in _COLUMNS:
+        order = [*named, "weight"][: len(columns)]
+        if columns != order and set(columns) == set(order):
+            return frame[order]
+    return frame
+
+
+def file_triples(
+    path: str | Path, separator: str = "\t", encoding: str = "utf-8"
+) -> Iterator[tuple[int, tuple[str, str, str, float]]]:
+    """Line number and (head, relation, dependent, weight) of each line; the weight is 1 where it has none."""
+    for number, cells in numbered_rows(path, 3, separator, encoding, weights=True):
+        if number == 1 and set(map(str.lower, cells[:3])) in map(set, _COLUMNS):
+            said = "names of columns, not a triple; delete the line, or give the data frame that pandas reads"
+            raise BoveError(f"{path}, line 1: {said}")
+        weight = finite(cells[3]) if len(cells) == 4 else 1
+        if weight is None:
+            raise BoveError(f"{path}, line {number}: {cells[3]!r} is not a weight, which is a finite number")
+        yield number, (cells[0], cells[1], cells[2], weight)
 
 
 def from_triples(
@@ -296,7 +322,8 @@ def from_triples(
     Args:
         triples: the path of a file as `read_triples` takes it; or a series of triples, read once; or a data
             frame or an array of three columns. A relation that is a whole number is called by its digits.
-            A fourth part or column is the weight.
+            A fourth part or column is the weight. A data frame whose columns are called head, relation and
+            tail (or dependent), or subject, predicate and object, may have them, and weight, in any order.
         properties: of some nodes, or mappings from these to values; nodes that no triple has are isolated.
         own_property: whether each node has a property `node:…` of its own, and so a vector of its own in P.
             Without any property a node's vector comes from its edges alone, as in RESCAL.
@@ -324,8 +351,11 @@ def from_triples(
             numbers[name] = graph.add_node(*([named] if own_property else ()), *further, name=name)
         return numbers[name]
 
-    for head, relation, dependent, weight in each_triple(triples):
-        graph.add_edge(relation, node(head), node(dependent), weight)
+    for number, (head, relation, dependent, weight) in enumerate(each_triple(triples), 1):
+        try:
+            graph.add_edge(relation, node(head), node(dependent), weight)
+        except BoveError as e:
+            raise BoveError(f"triple {number}: {e}") from e
     for head, relation, dependent, _ in each_triple(unknown):
         graph.add_unknown(relation, node(head), node(dependent))
     for name in given:
@@ -337,7 +367,8 @@ def read_triples(
     path: str | Path, properties: str | Path | None = None, separator: str = "\t", encoding: str = "utf-8",
     own_property: bool = True,
 ) -> Graph:  # fmt: skip
-    """One graph of a file with `head, relation, dependent` in each line, as knowledge bases come.
+    """One graph of a file with `head, relation, dependent` in each line, as knowledge bases come, and perhaps
+    a weight.
 
     Args:
         path: the triples, gzip or not; blank lines are left out.
@@ -347,30 +378,31 @@ def read_triples(
         own_property: as in `from_triples`.
 
     Raises:
-        BoveError: with the line, other than three cells (two, of properties).
+        BoveError: with the line, other than three cells and a weight (two, of properties), and a line with
+            the names of the columns.
     """
     owned: dict[Hashable, list[str]] = {}
     if properties is not None:
         for _, (node, name) in numbered_rows(properties, 2, separator, encoding):
             owned.setdefault(node, []).append(name)
-    triples = ((row[0], row[1], row[2]) for _, row in numbered_rows(path, 3, separator, encoding))
+    triples = (row for _, row in file_triples(path, separator, encoding))
     return from_triples(triples, owned, own_property, id=str(Path(path).name))
 
 
 def numbered_rows(
-    path: str | Path, count: int, separator: str = "\t", encoding: str = "utf-8"
+    path: str | Path, count: int, separator: str = "\t", encoding: str = "utf-8", weights: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
-    """Line number and cells of each line that is not blank, 3 of triples or 2 of properties."""
+    """Line number and cells of each line that is not blank: 3 of triples, and perhaps a weight, or 2."""
     if not separator or "\n" in separator:
         raise BoveError(f"separator {separator!r}: cannot separate cells; give a tab or another mark")
     for number, line in read_lines(path, encoding):
         cells = line.split(separator)
         if not line.strip(" \t\r"):
             continue
-        if len(cells) != count or not all(cells):
+        if not count <= len(cells) <= count + weights or not all(cells):
             due = _TRIPLE if count == 3 else "node, property"
-            raise BoveError(
-                f"{path}, line {number}: {len(cells)} cells, {count} due and none empty, "
-                f"separated by {separator!r}: {due}"
-            )
+            found = f"{len(cells)}" if all(cells) else f"{len(cells)}, not all filled"
+            other = "; read_triples takes another separator" if len(cells) == 1 and count == 3 else ""
+            said = f"needs {count} cells ({due}) separated by {separator!r}, but has {found}{other}"
+            raise BoveError(f"{path}, line {number}: {said}")
         yield number, cells

@@ -54,6 +54,8 @@ def test_json_lines_come_back_as_they_went(tmp_path):
     graphs = [DOG, bove.Graph(), named, bove.Graph([["ü:\u2028\n\t"]], id="é")]
     bove.write_json_lines(graphs, tmp_path / "g.jsonl")
     assert list(bove.read_json_lines(tmp_path / "g.jsonl")) == graphs
+    bove.write_json_lines([bove.Graph([[], []], names=[np.int64(3), np.str_("n")])], tmp_path / "n")
+    assert [graph.names for graph in bove.read_json_lines(tmp_path / "n")] == [[3, "n"]]
     with pytest.raises(bove.BoveError, match="cannot name a node"):
         bove.write_json_lines([bove.Graph([[]], names=[(1, 2)])], tmp_path / "h")
     with pytest.raises(bove.BoveError, match="line 2: half a surrogate pair"):
@@ -137,7 +139,30 @@ def test_triples_are_one_graph(tmp_path):
     numbered = bove.from_triples(np.array([[4, 0, 5], [5, 1, 4]]))
     assert numbered.edges == [("0", 0, 1), ("1", 1, 0)] and numbered.names == [4, 5]
     assert all(type(name) is int for name in numbered.names)
-    for bad in ("a\tr\n", "a\t\tb\n", "a\tr\tb\tc\n"):
+    for bad, said in (
+        ("a r b\n", "line 2: .* has 1; read_triples takes another sep"), ("a\tr\n", "line 2: .* has 2$"),
+        ("a\t\tb\n", "line 2: .* has 3, not all filled"),
+        ("a\tr\tb\t1\tc\n", "line 2: .* has 5"), ("a\tr\tb\tc\n", "line 2: 'c' is not a weight"),
+    ):  # fmt: skip
         (tmp_path / "bad").write_text(f"a\tr\tb\n{bad}", encoding="utf-8")
-        with pytest.raises(bove.BoveError, match=r"bad, line 2: . cells, 3 due and none empty"):
+        with pytest.raises(bove.BoveError, match=f"bad, {said}"):
             bove.read_triples(tmp_path / "bad")
+
+
+def test_columns_of_triples_are_found_by_their_names(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rows = [("a", "r", "b", 2.0), ("b", "s", "a", 1.0)]
+    due = bove.from_triples(rows)
+    for parts in ("head relation tail", "head relation dependent", "subject predicate object"):
+        frame = pandas.DataFrame(rows, columns=[*parts.split(), "weight"])
+        assert bove.from_triples(frame[list(frame)[::-1]]) == due
+        assert bove.from_triples(frame.iloc[:, [1, 0, 2]]).names == due.names
+        header = tmp_path / "header"
+        frame.to_csv(header, sep="\t", index=False)
+        with pytest.raises(bove.BoveError, match="header, line 1: names of columns"):
+            bove.from_triples(header)
+    frame.to_csv(tmp_path / "weights", sep="\t", index=False, header=False)
+    assert bove.from_triples(tmp_path / "weights").edges == due.edges
+    frame.loc[1, "object"] = None
+    with pytest.raises(bove.BoveError, match=r"triple 2: .* cannot name a node"):
+        bove.from_triples(frame)

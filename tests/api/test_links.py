@@ -1,6 +1,7 @@
 """Link prediction: scores, ranks and filters are those of plain loops over all triples."""
 
 import numpy as np
+import pandas
 import pytest
 from sklearn.exceptions import NotFittedError
 
@@ -171,10 +172,13 @@ def test_what_is_not_there_is_counted_or_refused(fitted, links):
         ),
         (lambda: links.predict(head="n3", tail="n1", candidates=["n1"]), "relation 'n1': no relation"),
         (lambda: links.predict(head="n3", relation="likes", filter=fitted[1]), "filter: one graph is given"),
-        (lambda: links.evaluate_ranking(TEST, [TRAIN[0]]), "'n7' is not a triple"),
+        (lambda: links.evaluate_ranking(TEST, [TRAIN[0]]), r"filter: one set of triples .* filter=\[train\]"),
+        (lambda: links.evaluate_ranking(TEST, np.array(TRAIN)), "filter: one set of triples is given"),
+        (lambda: links.evaluate_ranking(TEST, "train.tsv"), "filter: one set of triples is given"),
         (lambda: links.predict(head="n3", relation="likes", top=0), "top 0: must be at least 1"),
         (lambda: links.most_similar("nobody"), "node 'nobody': no node"),
         (lambda: bove.LinkPredictor(fitted[0], fitted[1], np.ones((2, RANK))), "a bag of 2 vectors for a"),
+        (lambda: bove.LinkPredictor(fitted[0], pandas.DataFrame(TRAIN)), "item 0 is a data frame"),
         (lambda: bove.LinkPredictor(fitted[0], [fitted[1]]), "item 0 is list, not a Graph"),
     ):
         with pytest.raises(bove.BoveError, match=said):

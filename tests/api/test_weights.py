@@ -85,9 +85,10 @@ def test_networkx_gives_weights_and_values_and_parallel_edges_add_up():
     assert sorted(graph.edges) == [("edge", 0, 1, 2.5), ("edge", 1, 0, 2.5), ("edge", 1, 1)]
     plain = bove.from_networkx(network, ["kind"])
     assert len(set(plain.edges)) == 3 and bove.Corpus.of([plain]).repeated == 2
-    network.add_edge("u", "v", w="much")
-    with pytest.raises(bove.BoveError, match="its weight is 'much'"):
-        bove.from_networkx(network, ["kind"], weight="w")
+    for weight in ("much", float("nan"), None):
+        network.add_edge("u", "v", 0, w=weight)
+        with pytest.raises(bove.BoveError, match=f"'u', 'v': its weight is {weight!r}"):
+            bove.from_networkx(network, ["kind"], weight="w")
 
 
 def test_triples_have_weights_in_a_fourth_column_and_unknown_cells():

@@ -218,7 +218,7 @@ def test_triples_where_they_are_named(check):
     assert (code, report["holds"]) == (0, {"triples": 3, "nodes": 2, "relations": {"r": 3}})
     loops, repeated = "triples of a node with itself", "repeated triples, which count once"
     assert odd(report) == {loops: (1, [3]), repeated: (1, [4])}
-    assert "line 1: 2 cells" in check("a\tr\n", more=["--as", "triples"])[1][0]["error"]
+    assert "line 1: needs 3 cells" in check("a\tr\n", more=["--as", "triples"])[1][0]["error"]
     assert "no triple" in check("\n", more=["--as", "triples"])[1][0]["error"]
 
 
