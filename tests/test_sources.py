@@ -53,6 +53,15 @@ def test_a_home_folder_may_be_written_short(config, monkeypatch):
     assert sources.locate(config(sources={"s": {"file": "~/sts"}}), "source:s/x") == "/home/me/sts/x"
 
 
+def test_word_vectors_of_another_rank_are_refused_before_anything_runs(config):
+    Path("vectors.bin").write_text("2 3\na 1 2 3\nb 4 5 6\n", encoding="utf-8")
+    sources.check(config(model={"rank": 3}))
+    sources.check(config(model={"rank": 4, "pretrained": False}))
+    said = "model.rank: is 4, but vectors.bin has vectors of 3 dimensions; set it to 3 or give other vectors"
+    with pytest.raises(BoveError, match=said):
+        sources.check(config(model={"rank": 4}))
+
+
 def test_files_that_the_run_does_not_read_may_be_missing(config):
     loaded = {"source": "train", "tagger": "absent", "parser": "absent"}
     sources.check(config(parser=loaded, vectors={"source": "train", "text": "a.txt", "file": "absent"}))

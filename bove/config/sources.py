@@ -28,6 +28,7 @@ from bove import demo
 from bove.errors import BoveError, similar
 from bove.files import atomic_path, read_lines, read_object, sha256, write_json
 from bove.text.encoders import encoder_files
+from bove.text.vector_files import find_kind
 
 log = logging.getLogger("bove")
 DOWNLOADS = "results/downloads"
@@ -140,6 +141,22 @@ def check(config: dict) -> None:
         if not made and not os.path.isfile(path):  # noqa: PTH113 a name may be too long
             found = "is a folder, not a file" if os.path.isdir(path) else "no such file"  # noqa: PTH112
             raise BoveError(f"configuration: {key}: {path}: {found}; correct the path")
+        if not made and key == "vectors.file":
+            _check_rank(config, path)
+
+
+def _check_rank(config: dict, path: str) -> None:
+    """BoveError for word vectors of another rank than the model's; what else is wrong their stage says."""
+    rank = config["model"]["rank"]
+    try:
+        found = find_kind(path, config["vectors"]["format"]).dimensions
+    except BoveError:
+        return
+    if config["model"]["pretrained"] and found != rank:
+        raise BoveError(
+            f"configuration: model.rank: is {rank}, but {path} has vectors of {found} dimensions; "
+            f"set it to {found} or give other vectors"
+        )
 
 
 @cache
