@@ -11,6 +11,7 @@ dropout, and budgets in steps, so that a run gives the same model however busy t
 
 import argparse
 import random
+import signal
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -278,6 +279,8 @@ def _run_stanza(kind, training, dev, options, seed, folder) -> None:
     try:
         getattr(stanza.models, kind).main(fixed + as_arguments(options))
     except (RuntimeError, ValueError, IndexError, KeyError, AssertionError, TypeError, SystemExit) as e:
+        if isinstance(e, SystemExit) and e.code == 128 + signal.SIGTERM:
+            raise  # from outside, not by Stanza
         raise BoveError(
             f"Stanza cannot train a {kind} with this treebank and these options ({type(e).__name__}: {e}); "
             f"see the log, and change one of them"

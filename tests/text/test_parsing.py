@@ -161,6 +161,16 @@ def test_sentences_that_are_no_tree_are_left_out_and_counted(tmp_path):
         assert (counts["read"], counts["used"], counts["with several roots"]) == (46, 45, 1)
 
 
+@pytest.mark.parametrize(("code", "raised"), [(143, SystemExit), (1, BoveError)])
+def test_a_signal_to_a_training_is_not_taken_for_a_fault_of_the_treebank(tmp_path, monkeypatch, code, raised):
+    def leave(arguments):
+        raise SystemExit(code)
+
+    monkeypatch.setattr("stanza.models.tagger.main", leave)
+    with pytest.raises(raised):
+        train("tagger", tiny_sentences(), tiny_sentences(), find_options("tagger", "tiny"), 1, tmp_path / "x")
+
+
 def test_nothing_to_train_or_develop_on_is_said(tmp_path):
     options = find_options("tagger", "tiny")
     with pytest.raises(BoveError, match="development file can be used"):
