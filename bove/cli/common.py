@@ -372,8 +372,8 @@ def check_sentences(embedder: Embedder, sentences: Sequence[Sentence], names: Se
     warn_of_new_names(embedder, sentences)
 
 
-def warn_of_new_names(embedder: Embedder, sentences: Sequence[Sentence]) -> None:
-    """Warn of tags and labels that the treebank lacks."""
+def warn_of_new_names(embedder: Embedder, sentences: Sequence[Sentence]) -> int:
+    """Warn of tags and labels that the treebank lacks; how many tokens are of words that nothing knows."""
     counts = Counts()
     embedder.graphs(sentences, counts)
     for kind, new in (("tags", counts.new_tags), ("relations", counts.new_relations)):
@@ -382,3 +382,4 @@ def warn_of_new_names(embedder: Embedder, sentences: Sequence[Sentence]) -> None
             log.warning(
                 "the model's treebank has no such %s: %s; the trees should be made like it", kind, shown
             )
+    return counts.words["UNKNOWN_"] + counts.words["none"]

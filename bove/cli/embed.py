@@ -112,10 +112,12 @@ def embedded(path: str, column: str | None, embedder: Embedder, system: str) -> 
             with Progress(len(texts), "sentences") as progress:
                 trees = embedder.parse(texts, progress.step)
         log.info("parsed %d sentences, %.0f a second", progress.done, progress.rate)
-    warn_of_new_names(embedder, trees)
+    unknown = warn_of_new_names(embedder, trees)
     bags = embedder.bags(trees, system)
     vectors, tokens = sum(len(bag.places) for bag in bags), sum(len(tree.forms) for tree in trees)
     log.info("%d sentences, %d tokens, %d vectors", len(trees), tokens, vectors)
+    if unknown:
+        log.info("%d tokens are words that neither treebank nor word vectors have", unknown)
     if empty := [number for number, bag in enumerate(bags, 1) if not len(bag.places)]:
         shown = ", ".join(map(str, empty[:SHOWN])) + (", …" if len(empty) > SHOWN else "")
         log.warning("%d sentences have no vector, and so empty bags: numbers %s", len(empty), shown)

@@ -124,6 +124,7 @@ def test_sentences_without_a_vector_are_named(embed, capsys):
     embed(".npz")
     said = capsys.readouterr().err
     assert "4 sentences, 15 tokens, 15 vectors" in said
+    assert "tokens are words that neither treebank nor word vectors have" in said
     assert "1 sentences have no vector, and so empty bags: numbers 4" in said
 
 
