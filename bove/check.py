@@ -411,7 +411,7 @@ def _check_config(check: Check) -> None:
         missing = ", ".join(key for key in required if key not in raw)
         if missing or not check.before:
             said = f"has no {missing}" if missing else "takes away data sets"
-            check.remarks.append(f"{said}; name a configuration that has before it")
+            check.remarks.append(f"{said}; name a configuration, such as config/open.yaml, before it")
             resolve(raw, partial=True)
             return
     config = resolve(raw)

@@ -41,6 +41,8 @@ def unpack(path: Path) -> Path:
     Raises:
         BoveError: not a packed run, one of another version, or a member that is missing or has changed.
     """
+    if not zipfile.is_zipfile(path):
+        raise BoveError(f"{path}: no packed run; give a run's folder or a file that `bove pack` made")
     found = path.stat()
     return Path(_unpacked(path.absolute(), found.st_mtime_ns, found.st_size).name) / "run"
 

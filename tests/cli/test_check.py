@@ -251,7 +251,7 @@ def test_the_manual_s_file_of_changes_is_checked_as_changes(check):
     ):
         code, (report,) = check(text)
         assert (code, report["kind"]) == (0, "changes to a configuration")
-    assert "takes away data sets; name a configuration that has" in report["remarks"][0]
+    assert "takes away data sets; name a configuration, such as" in report["remarks"][0]
     code, (_, report) = check(CONFIG, "datasets: {snli: null, roles: null}\n")
     assert code == 0 and "data sets sts; seed" in report["holds"]["run"]
     for odd_one in ("datasets: {}\n", "datasets: {mine: {label: x}}\n"):

@@ -105,5 +105,7 @@ def test_what_a_packed_run_lacks_is_said(archive, folder, tmp_path, refused):
     refused([*words, "--words", 0], "--words 0: must be at least 1", tmp_path / "x.zip")
     refused([*words, "--licence", "data=MIT"], "--licence data: unknown; allowed: model", tmp_path / "x.zip")
     (tmp_path / "t.zip").write_text("no archive", encoding="utf-8")
-    with pytest.raises(BoveError, match="neither a zip nor a tar archive"):
+    with pytest.raises(
+        BoveError, match=r"t.zip: no packed run; give a run's folder or a file that `bove pack` made"
+    ):
         bove.load(tmp_path / "t.zip")
