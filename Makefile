@@ -94,10 +94,10 @@ $(STAMP): requirements.lock pyproject.toml
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "Python 3.11 or newer is needed, and $(PYTHON) is not; name another with: make PYTHON=python3.12" >&2; \
 	  exit 1; }
-	@"$(PYTHON)" -m venv "$(VENV)"
 	@echo "Installing what the demo needs into $(VENV), once: about 240 MB to download, and PyTorch ($(if $(TORCH_INDEX),CPU build: 190 MB,default build: on Linux with CUDA, 3 GB))."
-	@$(call torch,"$(VENV)/bin/python",requirements.lock) || true
+	@"$(PYTHON)" -m venv "$(VENV)"
 	@$(IN) pip install --quiet -c requirements.lock setuptools
+	@$(call torch,"$(VENV)/bin/python",requirements.lock) || true
 	@$(IN) pip install --quiet -c requirements.lock --no-build-isolation -e ".[$(DEMO)]"
 	@touch "$@"
 
