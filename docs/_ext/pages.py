@@ -7,6 +7,7 @@ here the link goes to the page that has its text; the navigation stands here and
 import re
 from pathlib import Path
 
+from pygments.lexers.python import PythonLexer
 from sphinx.application import Sphinx
 
 DOCS = Path(__file__).resolve().parent.parent
@@ -91,5 +92,6 @@ def read(app: Sphinx, name: str, source: list[str]) -> None:
 
 def setup(app: Sphinx) -> dict:
     """Complete pages as they are read."""
+    app.add_lexer("snakemake", PythonLexer)  # Pygments has none
     app.connect("source-read", read)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
