@@ -29,7 +29,7 @@ from bove.api.corpus import (
     stacked,
 )
 from bove.api.graph import Graph, Vectors, mapped, seed_of
-from bove.errors import BoveError, BoveWarning
+from bove.errors import BoveError, BoveWarning, similar
 from bove.evaluate.alignment import bag_of
 from bove.factor.als import AlsTrainer, initial_state
 from bove.factor.graphs import GraphCorpus, filled
@@ -323,6 +323,9 @@ class BoVE(TransformerMixin, BaseEstimator):
     """
 
     def __init__(self, *args: Any, **given: Any):
+        for name in given.keys() - _SIGNATURE.parameters.keys():
+            hint = similar(name, _SIGNATURE.parameters).rstrip()
+            raise TypeError(f"BoVE() got an unexpected keyword argument {name!r}{hint and '; '}{hint}")
         bound = _SIGNATURE.bind(self, *args, **given)
         bound.apply_defaults()
         for name, value in list(bound.arguments.items())[1:]:

@@ -69,7 +69,8 @@ def _absolute(settings, corpus, P, frozen, workers):
     r, peers = P.shape[1], workers.peers
     if not peers.sum(np.array([len(corpus.properties)]))[0]:
         raise BoveError(
-            "scale relative: no node has a property, which would give the scale; use scale absolute"
+            "scale relative: no node has a property, which would give the scale; "
+            "give nodes properties, such as one of its own each, or use scale absolute"
         )
     PtP = gram(P, workers)
     lambda_E = settings.lambda_E * float(np.trace(PtP)) / r

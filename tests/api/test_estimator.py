@@ -68,7 +68,7 @@ def test_the_parameters_are_the_settings_of_the_workflow_by_the_same_names():
     # what is given in fit, or has no place here
     assert known.keys() - parameters.keys() == {"als", "sgd", "pretrained", "checkpoint_every", "shards"}
     assert next(iter(inspect.signature(bove.BoVE).parameters)) == "rank"
-    with pytest.raises(TypeError, match="unexpected keyword argument 'alpah'"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'alpah'; did you mean alpha"):
         bove.BoVE(alpah=1)
 
 
