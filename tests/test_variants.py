@@ -71,7 +71,7 @@ def own_stages(homes, variant):
             {"grid": {"lambda_P": [1, 2], "alpha": [3, 4]}, "points": [{"alpha": 5}, {"e_step": "averaged"}]},
             {},
             ["alpha", "lambda_P", "e_step"],
-            [(a, p, "averaged") for a, p in ((3, 1), (3, 2), (4, 1), (4, 2), (5, 100), (0.1, 100))],
+            [(a, p, "averaged") for a, p in ((3, 1), (3, 2), (4, 1), (4, 2), (5, 100), (0.07, 100))],
         ),
         (
             {"points": [{"alpha": 1}, {"max_rounds": 2}, {}]},
@@ -89,7 +89,7 @@ def own_stages(homes, variant):
             {"grid": {"alpha": ["1e3", 1000, 10]}, "points": [{"alpha": 1000.0}, {"alpha": "10"}, {}]},
             {},
             ["alpha"],
-            [(1000.0,), (10.0,), (0.1,)],
+            [(1000.0,), (10.0,), (0.07,)],
         ),
     ],
 )
