@@ -33,6 +33,7 @@ NAVIGATION = {
         "own-sentences",
         "own-graphs",
         "knowledge-graphs",
+        "whole-graphs",
         "own-data",
         "own-vectors",
     ],

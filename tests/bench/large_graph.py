@@ -16,6 +16,10 @@ import numpy as np
 import scipy.sparse as sp
 
 import bove
+from bove.api.estimator import training_data
+from bove.factor.als import AlsTrainer, initial_state
+from bove.factor.settings import AlsSettings
+from bove.factor.training import make_model, start
 
 
 def memory() -> str:
@@ -59,15 +63,18 @@ def main() -> None:
     corpus = bove.Corpus.from_arrays(args.nodes, edges, names, W, kinds)
     del edges, W
     done(f"corpus of {corpus.arrays.n_tokens} nodes and {len(corpus.arrays.arc_head)} edges")
-    for rounds in (1, 1 + args.rounds):
-        model = bove.BoVE(args.rank, max_rounds=rounds, tolerance=0, solver="averaged", iterations=5)
-        model.fit(corpus)
-        row = model.losses_[-1]
-        done(f"training, {rounds} rounds, {row['explained:relations']:.3f} of the relations explained")
+    settings = AlsSettings(rank=args.rank, max_rounds=args.rounds, tolerance=0)
+    data = training_data(corpus, None, args.rank)
+    begun = start(data, settings, seed=1)
+    done("scale of the settings and first R-step")
+    state = initial_state(data.corpus, begun.P, begun.E, begun.R)
+    for state in AlsTrainer(data.corpus, data.frozen, data.groups, begun.settings).rounds(state):
+        row = state.log[-1]
+        done(f"round {state.round}, {row['explained:relations']:.3f} of the relations explained")
+    model = bove.BoVE(args.rank, solver="averaged", iterations=5)
+    model._take(make_model(data, state.P, state.R, begun, seed=1), corpus.names)
     model.transform(corpus)
     done("bag by five averaged steps")
-    model.set_params(solver="fixed-point", iterations=30).transform(corpus)
-    done("bag by the fixed point")
 
 
 if __name__ == "__main__":
