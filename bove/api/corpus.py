@@ -196,16 +196,16 @@ class Corpus:
             if len(set(given)) < len(given) or not all(isinstance(name, str) for name in given):
                 raise BoveError(f"{what}: give different texts")
             encoded("\n".join(given))
-        d, hidden = len(relations), {}
+        d, hidden = len(relations), dict[str, Any]()
         cells, first, back = np.unique(
             _numbered("edges", edges, d, n), return_index=True, return_inverse=True
         )
         repeated = len(back) - len(cells)
         if weights is not None:
-            given = _finite_numbers("weights", weights, len(back))
-            if not np.array_equal(given[first][back], given):
+            numbers = _finite_numbers("weights", weights, len(back))
+            if not np.array_equal(numbers[first][back], numbers):
                 raise BoveError("weights: a repeated edge has several; give one")
-            weights = given[first] if (given != 1).any() else None
+            weights = numbers[first] if (numbers != 1).any() else None
         if unknown is not None and len(never := np.unique(_numbered("unknown", unknown, d, n))):
             known = ~np.isin(cells, never, assume_unique=True)
             cells, weights = cells[known], some(weights, known)
@@ -266,7 +266,11 @@ class Corpus:
             return self
         offsets = _thinned(arrays.property_offsets, keep)
         values = some(arrays.property_value, keep)
-        own = {"property_offsets": offsets, "properties": arrays.properties[keep], "property_value": values}
+        own: dict[str, Any] = {
+            "property_offsets": offsets,
+            "properties": arrays.properties[keep],
+            "property_value": values,
+        }
         return replace(self, arrays=replace(arrays, **own))
 
     def numbered_as(
@@ -294,7 +298,7 @@ class Corpus:
         keep, kept = properties >= 0, arcs >= 0
         lost = _count(ours.properties, old.properties[~keep])
         unseen = Unseen(lost, _count(ours.relations, old.arc_relation[~kept]))
-        hidden = {}
+        hidden = dict[str, Any]()
         if old.unknown_offsets is not None:
             cells = relation[old.unknown_relation]
             hidden = {"unknown_offsets": _thinned(old.unknown_offsets, cells >= 0)}
@@ -329,7 +333,7 @@ class _Flat:
     def add(self, graph: Graph) -> None:
         first, rows, labels = self.tokens[-1], self.rows, self.labels
         for properties in graph.nodes:
-            own = dict.fromkeys(properties)
+            own: Any = dict.fromkeys(properties)
             self.repeated += len(properties) - len(own)
             if any(type(one) is tuple for one in own):
                 pairs = [(one, 1.0) if isinstance(one, str) else one for one in own]
@@ -338,7 +342,7 @@ class _Flat:
                 self.values.update((start + i, v) for i, v in enumerate(own.values()) if v != 1)
             self.properties.extend([rows.setdefault(name, len(rows)) for name in own])
             self.owned.append(len(self.properties))
-        edges = dict.fromkeys(graph.edges)
+        edges: Any = dict.fromkeys(graph.edges)
         self.repeated += len(graph.edges) - len(edges)
         unknown = dict.fromkeys(graph.unknown)
         if unknown:
@@ -383,12 +387,15 @@ class _Flat:
         )
         return Corpus(arrays, names, self.repeated)
 
-    def _hidden(self, relation: np.ndarray) -> dict[str, np.ndarray]:
+    def _hidden(self, relation: np.ndarray) -> dict[str, Any]:
         """The arrays of unknown cells, none where all are known."""
         cells = np.array(self.unknown, np.int64).reshape(-1, 3)
         names = ("unknown_relation", "unknown_head", "unknown_dependent")
         arrays = (relation[cells[:, 0]], cells[:, 1].copy(), cells[:, 2].copy())
-        found = {"unknown_offsets": np.array(self.hidden, np.int64), **dict(zip(names, arrays, strict=True))}
+        found: dict[str, Any] = {
+            "unknown_offsets": np.array(self.hidden, np.int64),
+            **dict(zip(names, arrays, strict=True)),
+        }
         return found if len(cells) else {}
 
 

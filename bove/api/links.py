@@ -291,7 +291,7 @@ def _is_triple(item: Any) -> bool:
 def _each(facts: Facts) -> Iterator[tuple[Hashable, str, Hashable]]:
     """(head, relation, tail) of each edge of a graph, or of each triple."""
     if not isinstance(facts, Graph):
-        yield from (triple for *triple, _ in each_triple(facts))
+        yield from ((head, relation, tail) for head, relation, tail, _ in each_triple(facts))
         return
     names = facts.names or range(len(facts))
     for label, head, tail, *_ in facts.edges:

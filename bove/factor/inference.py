@@ -30,7 +30,7 @@ from bove.factor.graphs import GraphCorpus
 from bove.factor.model import LowRank, Model, compress
 from bove.factor.parallel import Batch, Space, Workers, make_batches
 from bove.factor.settings import InferenceSettings
-from bove.factor.steps import EStep, solve_spd
+from bove.factor.steps import LONG_TOKENS, EStep, solve_spd
 
 # differences that Anderson acceleration remembers; share of the residual that it adds; growth of the residual
 # at which it forgets; iterations without progress after which a graph is given up
@@ -367,6 +367,8 @@ class FixedPoint:
     def pull(self, E, batch):
         """[b n, r] Σ_k (F_k T_k U_kᵀ + F_kᵀ S_k V_kᵀ) D⁻¹."""
         b, n, Q = batch.size, batch.n, self.Q
+        if n > LONG_TOKENS:
+            return self._pull_by_relation(E, batch)
         ST, Y = self.space.array(2, b, n, 2 * Q, dtype=E.dtype)
         np.matmul(E, self.UV, out=ST.reshape(b * n, 2 * Q))
         for k, q in enumerate(self.relations.ranks):
@@ -375,6 +377,20 @@ class FixedPoint:
             if q:
                 residual_products(ST[:, :, at], ST[:, :, behind], batch, k, Y[:, :, at], Y[:, :, behind])
         return Y.reshape(b * n, 2 * Q) @ self.UVD
+
+    def _pull_by_relation(self, E, batch):
+        """The same one relation at a time, so that a long graph takes no [n, 2 Q]."""
+        b, n, out = batch.size, batch.n, np.zeros_like(E)
+        for k, q in enumerate(self.relations.ranks):
+            if q:
+                at = self.relations.columns(k)
+                behind = slice(self.Q + at.start, self.Q + at.stop)
+                S, T = ((E @ self.UV[:, side]).reshape(b, n, q) for side in (at, behind))
+                Y = np.empty((2, b, n, q), E.dtype)
+                residual_products(S, T, batch, k, *Y)
+                for part, side in zip(Y, (at, behind), strict=True):
+                    out += part.reshape(b * n, q) @ self.UVD[side]
+        return out
 
 
 def residual_products(S, T, batch: Batch, k: int, left: np.ndarray, right: np.ndarray) -> None:

@@ -11,6 +11,7 @@ import argparse
 import resource
 import time
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -46,6 +47,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     for name, value in (("nodes", 10**6), ("edges", 10**7), ("relations", 20), ("rank", 50), ("rounds", 2)):
         parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument(
+        "--scale", choices=("relative", "absolute"), default="relative", help="absolute: all 1"
+    )
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     edges, W = made(np.random.default_rng(0), args.nodes, args.edges, args.relations)
@@ -64,6 +68,8 @@ def main() -> None:
     del edges, W
     done(f"corpus of {corpus.arrays.n_tokens} nodes and {len(corpus.arrays.arc_head)} edges")
     settings = AlsSettings(rank=args.rank, max_rounds=args.rounds, tolerance=0)
+    if args.scale == "absolute":
+        settings = replace(settings, scale="absolute", alpha=1, lambda_P=1, lambda_R=1)
     data = training_data(corpus, None, args.rank)
     begun = start(data, settings, seed=1)
     done("scale of the settings and first R-step")

@@ -88,6 +88,18 @@ def test_both_solvers_reach_the_same_bags_where_both_converge(seed, lengths, unk
     solvers.check_fixed(dense, f, corpus, 1e-6, 1e-8)
 
 
+def test_a_long_graph_is_pulled_relation_by_relation_to_the_same(monkeypatch):
+    rng = np.random.default_rng(2)
+    corpus, _ = make_corpus(rng, [9, 9, 30], unknown=0.2)
+    fast = Solvers(rng, 0.5, 8.0).fast
+    for batch in batches_of(corpus):
+        E = rng.standard_normal((len(batch.tokens), 5))
+        want = fast.pull(E, batch).copy()
+        with monkeypatch.context() as patch:
+            patch.setattr("bove.factor.inference.LONG_TOKENS", 1)
+            np.testing.assert_allclose(fast.pull(E, batch), want)
+
+
 def test_a_model_that_oscillates_is_accelerated_to_the_fixed_point():
     """R of the size of P and a large alpha: the plain iteration diverges on these graphs."""
     rng = np.random.default_rng(11)
