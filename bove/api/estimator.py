@@ -365,11 +365,11 @@ class BoVE(TransformerMixin, BaseEstimator):
             said = f"training did all of its {len(got.rows)} rounds and had not converged"
             advice = "raise max_rounds, or tolerance; a tolerance of 0 asks for all rounds"
             warnings.warn(f"{said}; {advice}", ConvergenceWarning, stacklevel=2)
-        said = {**got.said, "seed": seed, "estimator": self._kept()}
+        more: dict[str, Any] = {**got.said, "seed": seed, "estimator": self._kept()}
         bag = None
         if got.E is not None and len(corpus) == 1 and not len(corpus.arrays.properties):
-            bag, said["graph_sha256"] = got.E, self._trained_on
-        self._take(make_model(data, got.P, got.R, begun, bag, **said), corpus.names)
+            bag, more["graph_sha256"] = got.E, self._trained_on
+        self._take(make_model(data, got.P, got.R, begun, bag, **more), corpus.names)
         return self
 
     def transform(self, X: Graphs, *, vectors: Vectors | None = None) -> list[np.ndarray] | np.ndarray:

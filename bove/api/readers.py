@@ -113,14 +113,14 @@ def from_networkx(
         ends = [(numbers[head], numbers[dependent])]
         if not network.is_directed() and head != dependent:
             ends.append((numbers[dependent], numbers[head]))
-        own = data.get(weight, 1) if weight is not None else 1
-        if number_of(own) is None:
-            raise BoveError(f"edge {head!r}, {dependent!r}: its weight is {own!r}; give a finite number")
+        given = data.get(weight, 1) if weight is not None else 1
+        if number_of(given) is None:
+            raise BoveError(f"edge {head!r}, {dependent!r}: its weight is {given!r}; give a finite number")
         for i, j in ends:
             if weight is None:
                 graph.add_edge(relation, i, j)
             else:
-                sums[relation, i, j] = own + sums.get((relation, i, j), 0)
+                sums[relation, i, j] = given + sums.get((relation, i, j), 0)
     for cell, total in sums.items():
         graph.add_edge(*cell, total)
     return graph
