@@ -20,7 +20,7 @@ from bove.text.vocabulary import Vocabulary, build
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 cells = st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters="\t\r\n\ufeff"), min_size=1, max_size=4
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0\t\r\n\ufeff"), min_size=1, max_size=4
 )
 plain = cells.filter(lambda cell: cell.strip(" ") == cell)
 numbers = st.floats(-1e6, 1e6)
