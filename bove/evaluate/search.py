@@ -35,8 +35,9 @@ from bove.files import atomic_folder, atomic_write, sha256
 
 PER_SHOWN, LEAST = 100, 200  # bags that an index gives to choose from: for each one asked for, and at least
 BLOCK = 16384  # rows at a time, so that a mapped array is never in memory whole
-# vectors of bags and of queries at a time, whose products stay in a cache; and bags, whose scores are kept
-ROWS, COLUMNS, BAGS = 512, 256, 1 << 14
+# vectors of bags and of queries at a time, whose products stay in a cache; vectors of queries that read a
+# block of bags together; and scores that are kept
+ROWS, COLUMNS, TOGETHER, SCORES = 512, 1024, 1 << 13, 1 << 22
 _SMALL, _LARGE = 1e-15, 1e15  # beyond these a length in single precision may be wrong
 
 
@@ -122,7 +123,7 @@ def search(
     """The best bags of each query; an empty bag, and any bag for an empty query, scores 0.
 
     Single precision gives every score but for a small error, in blocks that stay in the processor's cache;
-    the bags that may be among the best are then scored again by `entailments`, which gives numbers and ties.
+    the bags that may be among the best are then scored again in double precision.
 
     Args:
         queries: [m, r] arrays.
@@ -132,42 +133,41 @@ def search(
         counts: which of the vectors count; all by default.
         odd: is called with each block that has a zero vector, an extreme one or one that is not finite.
     """
-    weights, best = weights or [None] * len(queries), []
-    sides, most = list(map(side_of, queries, weights)), len(offsets) - 1
+    weights, best, most = weights or [None] * len(queries), [_NONE] * len(queries), len(offsets) - 1
+    sides = list(map(side_of, queries, weights))
     sizes = np.array([len(side.units) for side in sides], np.int64)
-    for first, last in blocks(offsets_of(sizes), COLUMNS):
-        hits, asked = [_NONE] * (last - first), (queries[first:last], weights[first:last])
-        error = (2 * vectors.shape[1] + sizes[first:last] + 16) * 2.0**-24
-        for start in range(0, most, BAGS):
-            own = offsets[start : min(start + BAGS, most) + 1]
-            rough = _rough(sides[first:last], vectors, own, counts, odd)
-            few = min(count, len(rough))
+    for first, last in blocks(offsets_of(sizes), TOGETHER):
+        own = sizes[first:last]
+        parts = list(blocks(offsets_of(own), COLUMNS))
+        step = max(1, SCORES // (last - first))
+        for start in range(0, most, step):
+            bags = offsets[start : min(start + step, most) + 1]
+            rough = _rough(sides[first:last], parts, vectors, bags, counts, odd)
+            few, error = min(count, len(rough)), (2 * vectors.shape[1] + own + 16) * 2.0**-24
             near = rough >= np.partition(rough, -few, axis=0)[-few] - 2 * error
-            near[few:, sizes[first:last] == 0] = False  # all bags score 0, so the first ones will do
-            numbers = start + np.flatnonzero(near.any(axis=1))
-            hits = _exact(*asked, vectors, offsets, numbers, count, counts, hits)
-        best += hits
+            near[few:, own == 0] = False  # all bags score 0, so the first ones will do
+            for q, column in enumerate(near.T, first):
+                numbers = start + np.flatnonzero(column)
+                best[q] = _exact(sides[q], vectors, offsets, numbers, count, counts, best[q])
     return best
 
 
 def _rough(
     sides: Sequence[Side],
+    parts: Sequence[tuple[int, int]],
     vectors: np.ndarray,
     offsets: np.ndarray,
     counts: Counting | None,
     odd: Callable[[slice], object],
 ) -> np.ndarray:
-    """[B, m] float32 SNLI(bag, query): each within (2 r + the query's vectors + 16) 2⁻²⁴ of the score."""
-    targets = np.concatenate([np.zeros((0, vectors.shape[1])), *(side.units for side in sides)]).T
-    targets, means = np.ascontiguousarray(targets, np.float32), np.zeros((targets.shape[1], len(sides)), "f4")
-    place = 0
-    for q, side in enumerate(sides):
-        own, place = slice(place, place + len(side.units)), place + len(side.units)
-        means[own, q] = 1 / max(len(side.units), 1) if side.weights is None else side.weights
-    parts = list(blocks(offsets, ROWS))
-    cosines = np.empty((max((int(offsets[b] - offsets[a]) for a, b in parts), default=0), len(means)), "f4")
-    scores = np.zeros((len(offsets) - 1, len(sides)), np.float32)
-    for first, last in parts:
+    """[B, m] float32 SNLI(bag, query): each within (2 r + the query's vectors + 16) 2⁻²⁴ of the score.
+
+    Args:
+        parts: (first, last) of the queries that are taken together.
+    """
+    asked = [_targets(sides[a:b], vectors.shape[1]) for a, b in parts]
+    scores, cosines = np.zeros((len(offsets) - 1, len(sides)), np.float32), np.empty(0, np.float32)
+    for first, last in blocks(offsets, ROWS):
         rows, own = slice(offsets[first], offsets[last]), offsets[first : last + 1] - offsets[first]
         with np.errstate(over="ignore", invalid="ignore"):
             block = np.asarray(vectors[rows], np.float32)
@@ -176,35 +176,51 @@ def _rough(
             odd(rows)
             block, norms[strange] = block.copy(), 1
             block[strange] = unit_rows(vectors[rows][strange])
-        near = np.matmul(block, targets, out=cosines[: len(block)])
-        near /= norms[:, None]
         alive = np.ones(len(block), bool) if counts is None else counts(rows)
-        near[~alive] = -np.inf
         full = np.flatnonzero(np.diff(np.concatenate([[0], np.cumsum(alive)])[own]))
-        if len(full):
-            scores[first + full] = np.maximum.reduceat(near, own[full], axis=0) @ means
+        for (a, b), (targets, means) in zip(parts if len(full) else (), asked, strict=False):
+            size = len(block) * len(means)
+            cosines = cosines if len(cosines) >= size else np.empty(size, np.float32)
+            near = np.matmul(block, targets, out=cosines[:size].reshape(len(block), len(means)))
+            near /= norms[:, None]
+            if counts is not None:
+                near[~alive] = -np.inf
+            scores[first + full, a:b] = np.maximum.reduceat(near, own[full], axis=0) @ means
     return scores
 
 
+def _targets(sides: Sequence[Side], rank: int) -> tuple[np.ndarray, np.ndarray]:
+    """[r, k] float32 unit vectors of some queries, and [k, m] what each counts in its query's mean."""
+    units = np.concatenate([np.zeros((0, rank)), *(side.units for side in sides)]).astype(np.float32)
+    means, place = np.zeros((len(units), len(sides)), np.float32), 0
+    for q, side in enumerate(sides):
+        own, place = slice(place, place + len(side.units)), place + len(side.units)
+        means[own, q] = 1 / max(len(side.units), 1) if side.weights is None else side.weights
+    return np.ascontiguousarray(units.T), means
+
+
 def _exact(
-    queries: Sequence[np.ndarray],
-    weights: Sequence[np.ndarray | None],
+    side: Side,
     vectors: np.ndarray,
     offsets: np.ndarray,
     numbers: np.ndarray,
     count: int,
     counts: Counting | None,
-    best: list[Hits],
-) -> list[Hits]:
-    """For each query the best of some numbered bags, in their order, and of those known; see `search`."""
+    best: Hits = _NONE,
+) -> Hits:
+    """The best of some numbered bags, in their order, for one query, and of those known; see `search`."""
     for start in range(0, len(numbers), ROWS):
         some = numbers[start : start + ROWS]
         rows, bag = ranges(offsets, some)
-        own = np.searchsorted(bag, np.arange(len(some) + 1))
-        alive = counts and counts(rows)
-        picked = None if alive is None else alive.__getitem__
-        for bags, scores in entailments(queries, vectors[rows], own, BLOCK, weights, picked):
-            best = [hits.joined(some[bags], scores[:, q], count) for q, hits in enumerate(best)]
+        if counts is not None:
+            alive = counts(rows)
+            rows, bag = rows[alive], bag[alive]
+        scores, first = np.zeros(len(some)), np.flatnonzero(np.diff(bag, prepend=-1))
+        if len(first) and len(side.units):
+            largest = np.maximum.reduceat(unit_rows(vectors[rows]) @ side.units.T, first, axis=0)
+            means = largest.mean(axis=1) if side.weights is None else largest @ side.weights
+            scores[bag[first]] = np.minimum(means.round(DECIMALS), 1) + 0.0
+        best = best.joined(some, scores, count)
     return best
 
 
@@ -343,7 +359,7 @@ class BagIndex:
             found = np.arange(min(count, self.bags.n_bags))
         numbers = np.unique(np.concatenate([found, self._empty[:count]]))  # bags that tie go by number
         of = self.bags.vectors, self.bags.offsets
-        return _exact([query], [weights], *of, numbers, count, counts, [_NONE])[0]
+        return _exact(side_of(query, weights), *of, numbers, count, counts)
 
     def close(self) -> None:
         """Let the engine go."""

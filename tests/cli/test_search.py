@@ -26,7 +26,7 @@ from bove.text.pairs import Pair, write_pairs
 @pytest.fixture(params=[1, 7, 10_000])
 def block(request, monkeypatch):
     """Of vectors of bags and of queries, and of bags: the search must not depend on it."""
-    for name in ("ROWS", "COLUMNS", "BAGS"):
+    for name in ("ROWS", "COLUMNS", "TOGETHER", "SCORES"):
         monkeypatch.setattr(module, name, request.param)
 
 
