@@ -190,7 +190,7 @@ MISTAKES = {
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("run: small", "", "top level: run is missing"),
+        ("run: small", "", "top level: run is missing; add it, or name a whole configuration before it, "),
         ("run: small", "run: ../up", "run: '../up' is not allowed"),
         ("run: small", "run: ''", "run: '' is not allowed"),
         (", dev: dev.conll", "", "treebank: dev is missing"),

@@ -180,7 +180,9 @@ def resolve(raw: Mapping[str, Any], partial: bool = False) -> dict:
     errors = Draft202012Validator(load_schema()).iter_errors(config)
     for error in sorted(errors, key=lambda error: [str(part) for part in error.path]):
         if not (partial and error.validator in ("required", "minProperties")):
-            raise BoveError(f"configuration: {_explain(error)}")
+            changes = error.validator == "required" and not error.path
+            hint = ", or name a whole configuration before it, such as config/open.yaml" if changes else ""
+            raise BoveError(f"configuration: {_explain(error)}{hint}")
     weight = config.get("scoring", {}).get("weight")
     if isinstance(weight, str):  # one of them is a list too
         config["scoring"]["weight"] = [weight]
