@@ -437,8 +437,9 @@ def run_roles(args: argparse.Namespace) -> None:
         found += made
     if not found:
         raise BoveError(
-            f"no pair of {', '.join(path for path, _ in args.sources)} makes a probe of roles; name the "
-            f"trees' labels of subjects and objects, or leave this data set out"
+            f"no pair of {', '.join(path for path, _ in args.sources)} makes a probe of roles, with subjects "
+            f"{' '.join(args.subjects)} and objects {' '.join(args.objects)}; name the trees' labels of "
+            f"subjects and objects, take a larger parser.preset, or leave this data set out"
         )
     sides = [side for probe, _ in found for side in probe.sentences.items()]
     with atomic_write(args.output) as stream:

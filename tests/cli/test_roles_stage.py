@@ -80,7 +80,7 @@ def test_what_makes_no_probe_is_said(folder, capsys, refused):
     assert "3 probes of 4 pairs; left out 1 whose first sentence does not entail the second" in said
     new = folder / "new"
     new.mkdir()
-    refused([*made(new, *source), "--objects", "obj"], "makes a probe of roles; name the trees' labels")
+    refused([*made(new, *source), "--objects", "obj"], "and objects obj; name the trees' labels")
     refused(made(new, *source, *source), "pairs: its data set is given twice; give each once")
     refused(made(new, "--from", folder / "pairs", folder / "p.gz"), "p.gz: the parses have no tree a-0.1;")
     assert not list(new.iterdir())
