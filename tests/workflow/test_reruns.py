@@ -94,7 +94,7 @@ def test_what_changes_no_result_reruns_nothing(finished):
     settings that no stage of this run uses."""
     turned = {key: SETTINGS[key] for key in reversed(SETTINGS)}
     turned["datasets"] = {key: SETTINGS["datasets"][key] for key in reversed(SETTINGS["datasets"])}
-    turned["model"] = {"lambda_R": "1e-1", "als": {"max_rounds": "2e0"}, "rank": 10.0, "alpha": "1e-1"}
+    turned["model"] = {"lambda_R": "1e-1", "als": {"max_rounds": "2e0"}, "rank": 10.0, "alpha": "7e-2"}
     numpy = r"\nimport numpy as np\n"
     with (
         finished.edited("bove/text/vocabulary.py", r'\A(r?)"""', r'\1"""Once more: '),
