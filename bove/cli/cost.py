@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from bove.bags import ARCS, BOVE, ENCODED, OVERLAP, PROPERTIES_ONLY, WORD_VECTORS
+from bove.bags import ARCS, BOVE, OVERLAP, PROPERTIES_ONLY, WORD_VECTORS
 from bove.bags.store import Bags
 from bove.cli.common import write_files
-from bove.config.variants import Run, encoded
+from bove.config.sources import encoder_paths
+from bove.config.variants import Run, encoder_systems
+from bove.errors import finite
 from bove.evaluate.tables import ABSENT, markdown_table
-from bove.text.encoders import encoder_files
 
 PARSING = "(tagging and parsing)"
 COLUMNS = (
@@ -64,9 +65,9 @@ def _rows(run: Run) -> Iterator[tuple]:
     """The columns for each system that the run makes, and for parsing; None where nothing is known."""
     config, found = run.config, run.path / "benchmarks"
     sentences = {name: _sentences(run, name) for name in config["datasets"]}
-    for system in (*config["systems"], *config["baselines"], *encoded(config)):
+    for system in (*config["systems"], *config["baselines"], *encoder_systems(config)):
         taught = _spent(found.glob("train_[as]*.tsv")) if system in (PROPERTIES_ONLY, BOVE) else None
-        embedded = {name: _spent(_embedding(found, system, name)) for name in sentences}
+        embedded = {name: _spent(_embedding(run, system, name)) for name in sentences}
         yield _row(system, _size(_parts(run, system)), taught, embedded, sentences)
     parsed = {name: n for name, n in sentences.items() if "subsets" in config["datasets"][name]}
     parsed = {name: n for name, n in parsed.items() if "parses" not in config["datasets"][name]}
@@ -95,26 +96,22 @@ def _sentences(run: Run, dataset: str) -> int:
     return len(Bags.open(path)) if path else 0
 
 
-def _embedding(found: Path, system: str, dataset: str) -> Iterator[Path]:
+def _embedding(run: Run, system: str, dataset: str) -> Iterator[Path]:
     """The benchmark files of a system's bags of a data set."""
-    name = system
-    for kind in ENCODED:
-        name = name.removesuffix(kind)
+    encoder = encoder_systems(run.config).get(system, system)
     for pattern in (
         f"look_up_words/{dataset}.tsv" if system == WORD_VECTORS else f"infer/{system}/{dataset}.tsv",
         f"infer_shard/bags/{system}/{dataset}/*.tsv",
         f"baseline/{system}/{dataset}.tsv",
-        f"encoder/{name}/{dataset}.tsv",
+        f"encoder/{encoder}/{dataset}.tsv",
     ):
-        yield from found.glob(pattern)
+        yield from (run.path / "benchmarks").glob(pattern)
 
 
 def _parts(run: Run, system: str) -> list[Path]:
     """The files that a system reads, beside the sentences."""
-    if system in encoded(run.config):
-        [name] = [name for name in run.config["encoders"] if system in [name + kind for kind in ENCODED]]
-        folder = Path(run.config["encoders"][name]["path"]).expanduser()
-        return [folder / file for file in encoder_files(folder)]
+    if encoder := encoder_systems(run.config).get(system):
+        return [Path(path) for path in encoder_paths(run.config, encoder).values()]
     if system == OVERLAP:
         return []
     own = "model" if system in (PROPERTIES_ONLY, BOVE) else "vectors"
@@ -131,19 +128,12 @@ def _spent(paths: Iterable[Path]) -> Spent | None:
     for path in paths:
         if path.is_file():
             [line] = csv.DictReader(path.read_text(encoding="utf-8").split("\n"), delimiter="\t")
-            rows.append([_number(line[key]) for key in ("s", "cpu_time", "max_rss")])
+            # what a job was too short to show counts as 0
+            rows.append([finite(line[key]) or 0.0 for key in ("s", "cpu_time", "max_rss")])
     if not rows:
         return None
     seconds, processor, memory = zip(*rows, strict=True)
     return Spent(sum(seconds), sum(processor), max(memory))
-
-
-def _number(text: str) -> float:
-    """A cell; 0 for what a job was too short to show."""
-    try:
-        return float(text)
-    except ValueError:
-        return 0.0
 
 
 def _printed(value: float | None) -> str:

@@ -64,13 +64,8 @@ def references(config: dict) -> Iterator[tuple[str, str]]:
             for key in PAIR_FILES:
                 if key in files:
                     yield f"datasets.{name}.subsets.{subset}.{key}", files[key]
-    for name, encoder in config["encoders"].items():
-        folder = os.path.expanduser(encoder["path"])  # noqa: PTH111
-        try:
-            files = encoder_files(folder)
-        except BoveError as e:
-            raise BoveError(f"configuration: encoders.{name}.path: {e}") from e
-        yield from ((f"encoders.{name}.{file}", f"{folder}/{file}") for file in files)
+    for name in config["encoders"]:
+        yield from ((f"encoders.{name}.{file}", path) for file, path in encoder_paths(config, name).items())
     for system, files in config["bags"].items():
         for name, value in files.items():
             yield f"bags.{system}.{name}", value
@@ -114,6 +109,20 @@ def locate(config: dict, value: str) -> str:
     made = {"url": f"{DOWNLOADS}/{name}", "sentences": f"results/{config['run']}/data"}
     base = made.get(kind(source)) or os.path.expanduser(source["file"])  # noqa: PTH111
     return f"{base}/{rest}" if rest else base
+
+
+def encoder_folder(config: dict, name: str) -> str:
+    """The folder of an encoder of a configuration."""
+    return os.path.expanduser(config["encoders"][name]["path"])  # noqa: PTH111
+
+
+def encoder_paths(config: dict, name: str) -> dict[str, str]:
+    """The paths of an encoder's files, by their places in its folder; BoveError where it is none."""
+    folder = encoder_folder(config, name)
+    try:
+        return {file: f"{folder}/{file}" for file in encoder_files(folder)}
+    except BoveError as e:
+        raise BoveError(f"configuration: encoders.{name}.path: {e}") from e
 
 
 def check(config: dict) -> None:

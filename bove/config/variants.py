@@ -197,14 +197,14 @@ def used_sources(found: Sequence[Variant]) -> dict[str, dict]:
     return {name: source for variant in found for name, source in sources.used(variant.config).items()}
 
 
-def encoded(config: dict) -> list[str]:
-    """The systems that the encoders of a configuration give."""
-    return [name + kind for name in config["encoders"] for kind in ENCODED]
+def encoder_systems(config: dict) -> dict[str, str]:
+    """The systems that the encoders of a configuration give, and the encoder of each."""
+    return {name + kind: name for name in config["encoders"] for kind in ENCODED}
 
 
 def _check_names(config: dict, selects: bool) -> None:
     """See that names differ from those beside them in a table, and that the run's own model is scored."""
-    own = (*SYSTEMS, *config["baselines"], *encoded(config))
+    own = (*SYSTEMS, *config["baselines"], *encoder_systems(config))
     for kind, taken in (
         ("compare", own),
         ("bags", (*own, *config["compare"])),

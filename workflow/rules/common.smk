@@ -47,10 +47,9 @@ from bove.cli.stages import code
 from bove.config import sources
 from bove.config.load import load, resolve, store, summary
 from bove.config.load import parse as parse_config  # Snakemake has a parse of its own here
-from bove.config.variants import Homes, check_sources, development, encoded, used_sources, variants
+from bove.config.variants import Homes, check_sources, development, encoder_systems, used_sources, variants
 from bove.errors import BoveError
 from bove.fingerprint import fingerprint
-from bove.text.encoders import encoder_files
 
 
 def refuse(error):

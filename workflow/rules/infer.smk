@@ -153,7 +153,7 @@ if CONFIG["encoders"]:
             mem_mb=needs(2000, 4, "encoder"),
             runtime=needs(120),
         params:
-            folder=lambda wildcards: os.path.expanduser(CONFIG["encoders"][wildcards.encoder]["path"]),
+            folder=lambda wildcards: sources.encoder_folder(CONFIG, wildcards.encoder),
             options=lambda wildcards: flags(settings(wildcards, "scoring"), "punctuation"),
             versions=versions("sentence-transformers", "transformers", "torch"),
         shell:

@@ -1,8 +1,8 @@
 # What the stages of each variant read and make, and the command-line flags that say so.
 # The systems whose bags the run makes.
-OWN_SYSTEMS = CONFIG["systems"] + CONFIG["baselines"] + encoded(CONFIG)
+OWN_SYSTEMS = CONFIG["systems"] + CONFIG["baselines"] + list(encoder_systems(CONFIG))
 # Those of a model, and those without any vectors; all others look words up.
-MODELLED, BARE = ("properties-only", "bove"), ("overlap", *encoded(CONFIG))
+MODELLED, BARE = ("properties-only", "bove"), ("overlap", *encoder_systems(CONFIG))
 
 
 def made(stage, file):
@@ -75,8 +75,7 @@ def baseline_inputs(wildcards):
 
 def encoder_inputs(wildcards):
     """The trees of a data set, and the files of an encoder."""
-    path = os.path.expanduser(CONFIG["encoders"][wildcards.encoder]["path"])
-    files = {"encoder": [f"{path}/{name}" for name in encoder_files(path)]}
+    files = {"encoder": list(sources.encoder_paths(CONFIG, wildcards.encoder).values())}
     return files | {"sentences": f"{RUN}/parses/{wildcards.dataset}.conllu.gz"}
 
 
