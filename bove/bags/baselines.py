@@ -39,9 +39,10 @@ ARCS_TO_WORDS = 0.15
 COMPARED_BY = {MEAN: "cosine", SIF: "cosine", RWMD: "rwmd", OVERLAP: "overlap", ARCS: "arcs"}
 
 
-def compared_by(system: str) -> str | None:
-    """What bags of a system are compared by, where it is not the paper's alignment; else None."""
-    return "cosine" if system.endswith(SENTENCES) else COMPARED_BY.get(system)
+def comparison_of(system: str) -> dict[str, str]:
+    """What bags of a system say that they are compared by; nothing where it is the paper's alignment."""
+    how = "cosine" if system.endswith(SENTENCES) else COMPARED_BY.get(system)
+    return {"comparison": how} if how else {}
 
 
 def mean(vectors: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:

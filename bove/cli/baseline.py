@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bove.bags import ARCS, BASELINES, MEAN, OVERLAP, SIF, WHITENED
-from bove.bags.baselines import Sif, compared_by, mean, whitening, with_arcs
+from bove.bags.baselines import Sif, comparison_of, mean, whitening, with_arcs
 from bove.bags.store import BagWriter
 from bove.cli.common import SWITCH, add_treebank_arguments, check_ids, flag, read_files
 from bove.errors import BoveError
@@ -134,7 +134,7 @@ def _write(
     bags = {words: b for b, words in enumerate(dict.fromkeys(sentences))}
     lengths = [min(len(rows), 1) if pooled else len(rows) + len(arcs) for rows, arcs in bags]
     index = [bags[words] for words in sentences]
-    more = {"comparison": how} if (how := compared_by(args.system)) else {}
+    more = comparison_of(args.system)
     evidence = args.system in (WHITENED, ARCS)
     with BagWriter(args.output, ids, lengths, index, rank, args.system, source, more, evidence) as writer:
         for words, b in bags.items():

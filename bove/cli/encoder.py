@@ -6,7 +6,7 @@ import logging
 import numpy as np
 
 from bove.bags import SENTENCES, TOKENS
-from bove.bags.baselines import compared_by
+from bove.bags.baselines import comparison_of
 from bove.bags.store import BagWriter
 from bove.cli.common import SWITCH, Progress, check_ids
 from bove.text.conll import read_sentences
@@ -60,5 +60,5 @@ def run_encoder(args: argparse.Namespace) -> None:
 
 
 def _writer(system: str, path: str, ids, lengths, index, rank: int, source: str) -> BagWriter:
-    more = {"comparison": how} if (how := compared_by(system)) else {}
+    more = comparison_of(system)
     return BagWriter(path, ids, lengths, index, rank, system, source, more, evidence=not more)

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bove.bags.baselines import compared_by
+from bove.bags.baselines import comparison_of
 from bove.errors import BoveError
 from bove.evaluate.alignment import NONE, WEIGHTS
 from bove.evaluate.metrics import METRICS, evaluate
@@ -115,7 +115,7 @@ def comparable(name: str, other: str) -> bool:
     """Whether two such names have the system or the weight in common, or one has no weights to choose."""
     sides = parted(name), parted(other)
     return any(one == another for one, another in zip(*sides, strict=True)) or any(
-        compared_by(system) for system, _ in sides
+        comparison_of(system) for system, _ in sides
     )
 
 
