@@ -131,7 +131,7 @@ class LinkPredictor:
             heads, tails = self.bag[at[of_relation, 0]], self.bag[at[of_relation, 2]]
             found[of_relation] = np.einsum("ij,ij->i", heads @ self._R[k], tails)
         if self._normalise:
-            found = _divided(found, np.linalg.norm(self._raw(at, 1), axis=1))
+            found = _divided(found, self._lengths(at))
         return found.round(DECIMALS) + 0.0
 
     def ranks(self, test: Facts, filter: Iterable[Facts] | None = None) -> np.ndarray:
@@ -196,13 +196,17 @@ class LinkPredictor:
         """[b, c] scores of triples [b, 3] of one relation, with each candidate in a place of theirs."""
         found = self._raw(at, place, rows)
         if self._normalise and place == 1:
-            found = _divided(found, np.linalg.norm(self._raw(at, 1), axis=1)[:, None])
+            found = _divided(found, self._lengths(at)[:, None])
         elif self._normalise:
             squares = sum(
                 self._raw(at * [1, 0, 1] + [0, k, 0], place, rows) ** 2 for k in range(len(self._R))
             )
             found = _divided(found, np.sqrt(squares))
         return found.round(DECIMALS) + 0.0
+
+    def _lengths(self, at: np.ndarray) -> np.ndarray:
+        """[b] lengths of the scores of each triple's pair of nodes over all relations."""
+        return np.linalg.norm(self._raw(at, 1), axis=1)
 
     def _raw(self, at: np.ndarray, place: int, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
         """The scores of `_scores` as the model gives them; of place 1 the relations may differ."""

@@ -120,11 +120,11 @@ class Sampler:
             arc_offsets=corpus.arc_offsets if relations else np.zeros_like(corpus.arc_offsets),
         )
         self.cell, self.cell_offsets = cell[order], self.corpus.arc_offsets
-        if relations and corpus.unknown_offsets is not None:
-            self._keep_unknown(sentence)
         self.relation_cells = d * lengths**2 * int(relations)
         full = {"tokens": np.sum(np.diff(corpus.property_offsets) >= corpus.n_properties)}
         if weight == UNBIASED:
+            if relations and corpus.unknown_offsets is not None:
+                self._keep_unknown(sentence)
             full["sentences"] = np.sum(
                 (np.diff(self.corpus.arc_offsets) > 0) & (np.diff(self.cell_offsets) >= self.relation_cells)
             )
