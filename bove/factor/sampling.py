@@ -240,8 +240,8 @@ def split_graphs(corpus: GraphCorpus, share: float, rng) -> tuple[GraphCorpus, G
     count = max(1, round(share * len(graphs))) if share else 0
     if len(graphs) <= count:
         raise BoveError(
-            f"training: {len(graphs)} graphs with nodes, of which {count} are to be held out; give more "
-            "graphs, or a smaller held_out: 0 watches the training's own L"
+            f"training: held_out {share:g} takes {count} of {len(graphs)} graphs with nodes, which leaves "
+            "none to train on; set held_out to 0, which watches the training's own L, or give more graphs"
         )
     held = np.zeros(len(graphs), bool)
     held[rng.choice(len(graphs), count, replace=False)] = True

@@ -159,7 +159,10 @@ class SgdSettings(ModelSettings):
         3, help="Epochs without improvement on held-out sentences before training stops.", minimum=1
     )
     held_out: float = setting(
-        0.05, help="Share of the sentences that is held out to watch.", minimum=0, exclusiveMaximum=1
+        0.05,
+        help="Share of the sentences that is held out to watch; 0 of a single graph.",
+        minimum=0,
+        exclusiveMaximum=1,
     )
     device: str = setting("cpu", help="Where to train.", enum=("cpu", "cuda"))
 

@@ -187,7 +187,7 @@ def test_sigterm_leaves_nothing(built):
         ({"epochs": 0}, "--epochs 0: must be at least 1"),
         ({"negative_weight": "some"}, "--negative-weight some: must be a finite number, at least 0, or"),
         ({"penalty_R": "L1"}, "--penalty-R L1: must be one of l2, l1, nuclear, nuclear-shrink"),
-        ({"held_out": 0.999}, "give more graphs, or a smaller held_out"),
+        ({"held_out": 0.999}, "set held_out to 0, which watches"),
     ],
 )
 def test_bad_options_are_one_clear_sentence(built, refused, changes, message):
