@@ -9,7 +9,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import compress
 from pathlib import Path
 from unicodedata import category, is_normalized
@@ -24,16 +24,14 @@ from bove.config import sources
 from bove.config.load import fill, load, load_schema, resolve, summary
 from bove.config.variants import check_sources, variants
 from bove.errors import BoveError, finite
-from bove.evaluate.results import read_scores
 from bove.factor.model import Model
 from bove.files import Oddities, check_file, note, open_bytes, read_lines, refuse_start
 from bove.text.conll import open_blocks, read_sentences
 from bove.text.graphs import load_graphs
-from bove.text.pairs import NO_LABEL, Form, pair_rows, read_pair_file, read_pairs, read_score, read_subset
+from bove.text.pairs import NO_LABEL, Form, pair_rows, read_pair_file, read_score, read_subset
 from bove.text.tokens import normalise
 from bove.text.vector_files import find_kind, read_blocks
 from bove.text.vectors import DUPLICATE, WordVectors, fault_of_word
-from bove.text.vocabulary import Vocabulary
 
 
 @dataclass
@@ -86,12 +84,10 @@ def check_files(
 
 _HEAD = 1 << 16
 _STARTS = {
-    rb"PAR1": "scores",
-    rb"(?s)PK\x03\x04.*data\.pkl|\x80\x02": "stanza",
     rb"(?s).{4}\0{4}\{": "arrays",
     rb"[0-9]+[ \t][0-9]+[ \t\r]*\n": "vectors",
 }
-_JSON = {"vocabulary": "bove-vocabulary", "snli": "sentence1", "graphs": "nodes", "pairs": "dataset"}
+_JSON = {"snli": "sentence1", "graphs": "nodes"}
 _ROW = re.compile(r"[0-9]+([-.][0-9]+)?\t([^\t]*\t){5}|1 +(?![-+.0-9])\S+( +\S+){8}")
 _MARKS = ".,;:!?\"'()-–—“”‘’„«»…"
 _KEY = re.compile(r"[A-Za-z_]\w*:(\s|$)")
@@ -310,36 +306,22 @@ def _check_gold(check: Check) -> None:
         check.remarks.append("all scores are equal, so they correlate with nothing")
 
 
-def _check_pairs(check: Check) -> None:
-    if check.name == "pairs":
-        check.kind, pairs = "sentence pairs of a run (pairs.jsonl)", read_pairs(check.path)
-        lines = range(1, len(pairs) + 1)
-    else:
-        check.kind, form = "entailment pairs (SNLI)", _form("entailment", check.encoding)
-        read_pair_file(check.path, form, _NAMES)  # refuses repeated ids
-        # without a column of ids, pairs are named by their lines
-        columns = {name: column for name, column in form.columns.items() if name != "id"}
-        pairs = read_pair_file(check.path, replace(form, columns=columns), _NAMES)
-        lines = [int(pair.id.rpartition("-")[2]) for pair in pairs]
+def _check_snli(check: Check) -> None:
+    check.kind, form = "entailment pairs (SNLI)", _form("entailment", check.encoding)
+    pairs = read_pair_file(check.path, form, _NAMES)
+    lines = [number for number, _ in pair_rows(check.path, form, form.columns, aligned=False)]
     _note_pairs(check, ((line, pair.first, pair.second) for line, pair in zip(lines, pairs, strict=True)))
     for line, pair in zip(lines, pairs, strict=True):
-        if not pair.scored:
-            blank = "pairs without a label, which are not scored" if pair.gold == NO_LABEL else _BLANK
-            note(check.oddities, blank, line)
+        if pair.gold == NO_LABEL:
+            note(check.oddities, "pairs without a label, which are not scored", line)
     check.facts["with gold"] = sum(pair.scored for pair in pairs)
-    if labels := Counter(pair.gold for pair in pairs if pair.task == "entailment"):
-        check.facts["labels"] = labels
+    check.facts["labels"] = Counter(pair.gold for pair in pairs)
     if not check.facts["with gold"]:
-        raise BoveError(f"{check.path}: no pair has a gold score or label; check the file")
+        raise BoveError(f"{check.path}: no pair has a label that counts; check the file")
 
 
 def _check_together(inputs: list[Check], golds: list[Check]) -> None:
     """Read the first input file with the first gold file, and so on; the gold's check gets what is wrong."""
-    if inputs and golds and len(inputs) != len(golds):
-        golds[-1].remarks.append(
-            f"{len(golds)} gold files for {len(inputs)} files of pairs, so their lines were not compared"
-        )
-        return
     for sts, gold in zip(inputs, golds, strict=False):
         try:
             pairs = read_pair_file(sts.path, _form("similarity", sts.encoding), _NAMES, gold.path)
@@ -431,72 +413,29 @@ def _check_config(check: Check) -> None:
         check.facts |= {f"data set {name}": read} if read else {}
 
 
-# What stages write, with what reads it whole and what is then counted; and Stanza's models
+# Files of arrays, which stages write, and other programs too
 
-_READERS = {
-    "vocabulary": (
-        Vocabulary.load,
-        lambda v: {"words": v.n_words, "relations": v.n_relations, "hash": v.hash},
-    ),
-    "vectors": (WordVectors.open, lambda v: {"words": len(v), "dimensions": v.dimensions}),
-    "graphs": (load_graphs, lambda g: {"graphs": g.n_graphs, "tokens": g.n_tokens}),
-    "model": (Model.load, lambda m: {"properties": len(m.properties), "relations": len(m.relation_names)}),
-    "bags": (
-        Bags.open,
-        lambda b: {
-            "sentences": len(b),
-            "vectors": len(b.vectors),
-            "dimensions": b.rank,
-            "evidence": "no" if b.evidence is None else "yes",
-        },
-    ),
-    "scores": (read_scores, lambda s: {"pairs": len(s.ids), "systems": ", ".join(s.values)}),
-}
+_READERS = {"vectors": WordVectors.open, "graphs": load_graphs, "model": Model.load, "bags": Bags.open}
 
 
-def _check_written(check: Check) -> None:
-    name, metadata = check.name, {}
-    if name == "arrays":
-        metadata = read_metadata(check.path)
-        format = metadata.get("format", "")
-        name = format.removeprefix("bove-") if format.startswith("bove-") else "bags"
-        if name not in _READERS:
-            raise BoveError(f"{check.path}: holds {format}, which goes with other files; give model or bags")
-    of_a_run = name == check.name or "format" in metadata
+def _check_arrays(check: Check) -> None:
+    metadata = read_metadata(check.path)
+    format = metadata.get("format", "")
+    of_a_run = format.startswith("bove-")
+    name = format.removeprefix("bove-") if of_a_run else "bags"
+    if name not in _READERS:
+        raise BoveError(f"{check.path}: holds {format}, which goes with other files; give model or bags")
     check.kind = f"{name} of a run" if of_a_run else "bags of another program"
-    reader, count = _READERS[name]
-    found = reader(check.path)
+    found = _READERS[name](check.path)
     if name == "bags":
         found.check_finite()
-        if found.evidence is not None:
-            found.evidence_at(slice(None))
-    check.facts |= count(found)
+        check.facts |= {"sentences": len(found), "vectors": len(found.vectors), "dimensions": found.rank}
     if metadata:
         check.facts["metadata"] = {key: text for key, text in sorted(metadata.items()) if len(text) <= 500}
 
 
-def _check_stanza(check: Check) -> None:
-    from bove.text.parser import NAMES, is_model, load_safely, needed, read_conventions, units
-
-    check.kind, content = "a Stanza model", load_safely(check.path, "model")
-    for kind, names, key in (("parser", "relations", "deprel"), ("tagger", "tags", "upos")):
-        if is_model(content) and key in content["vocab"]:
-            check.kind = f"a Stanza {kind}"
-            check.facts["trained by"] = "BoVE" if read_conventions(check.path, content) else "Stanza itself"
-            check.facts["needs further files"] = ", ".join(needed(check.path, content)) or "none"
-            known = [unit for unit in units(content["vocab"][key]) if not unit.startswith("<")]
-            check.facts[names] = f"{len(known):,}: {', '.join(known[:8])}{', …' * (len(known) > 8)}"
-            return
-    keys = content.keys() if isinstance(content, dict) else set()
-    kinds = [name for name, signs in NAMES.items() if any(sign <= keys for sign in signs)]
-    if not kinds:
-        raise BoveError(f"{check.path}: a file of PyTorch, but no model of Stanza; give tagger or parser")
-    check.kind = f"a file of Stanza: {kinds[0]}" if len(kinds) == 1 else "a character model of Stanza"
-
-
 KINDS = {
     "treebank": _check_treebank, "vectors": _check_vectors, "sentences": _check_sentences, "sts": _check_sts,
-    "gold": _check_gold, "snli": _check_pairs, "pairs": _check_pairs, "graphs": _check_graphs,
-    "triples": _check_triples, "vocabulary": _check_written, "arrays": _check_written,
-    "scores": _check_written, "stanza": _check_stanza, "config": _check_config,
+    "gold": _check_gold, "snli": _check_snli, "graphs": _check_graphs, "triples": _check_triples,
+    "arrays": _check_arrays, "config": _check_config,
 }  # fmt: skip

@@ -14,8 +14,8 @@ FEW, SHOWN = 5, 8  # places of an oddity and names of a count that are listed
 def register_check(parser: argparse.ArgumentParser) -> None:
     parser.description += (
         " The kind of a file is recognised by its content: treebank, word vectors, sentences, pairs of "
-        "them, gold scores, graphs, a file that a stage wrote, a Stanza model, a configuration. Exit code 0: "
-        "all files can be used; 2: one cannot."
+        "them, gold scores, graphs, arrays that a stage wrote, a configuration. Exit code 0: all files can "
+        "be used; 2: one cannot."
     )
     add = parser.add_argument
     add("files", nargs="+", metavar="FILE", help="files, gzip or not")
