@@ -180,6 +180,11 @@ def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int,
             yield number, line
 
 
+def read_text(path: str | Path) -> str:
+    """The text of a file, whose lines end at \\n; errors are those of `read_lines`."""
+    return "\n".join(line for _, line in read_lines(path))
+
+
 def _refuse_mark(path, number, text) -> None:
     if _MARK in text:
         shown = _around(text, text.index(_MARK))
@@ -447,6 +452,11 @@ def read_object(path, number: int, line: str, numbers: Callable | None = None) -
     if not isinstance(record, dict):
         raise BoveError(f"{path}, line {number}: not a JSON object; write one object per line")
     return record
+
+
+def read_json(path: str | Path) -> dict:
+    """The object that a whole file is; errors are those of `read_lines` and `read_object`."""
+    return read_object(path, 1, read_text(path))
 
 
 def check_text(path, number: int, text: str) -> None:

@@ -18,7 +18,7 @@ from bove.embedder import Embedder
 from bove.errors import BoveError, similar
 from bove.evaluate.alignment import NONE, WEIGHTS, check_weighting
 from bove.factor.settings import InferenceSettings, types_of
-from bove.files import Oddities, atomic_write, encoded, read_lines, read_object, write_json
+from bove.files import Oddities, atomic_write, encoded, read_json, write_json
 from bove.text.conll import Sentence, read_sentences
 from bove.text.graphs import Counts
 from bove.text.pairs import TASKS, Pair
@@ -201,7 +201,7 @@ def read_notes(paths: Iterable[str | Path]) -> dict[str, list[str]]:
     """
     found: dict[str, list[str]] = {task: [] for task in TASKS}
     for path in paths:
-        notes = read_object(path, 1, "\n".join(line for _, line in read_lines(path)))
+        notes = read_json(path)
         for task in TASKS:
             own = notes.get(task, [])  # of a task that is newer than the file there are none
             if not isinstance(own, list) or not all(isinstance(note, str) for note in own):

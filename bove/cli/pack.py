@@ -16,7 +16,7 @@ from bove.config.variants import Run
 from bove.errors import BoveError
 from bove.evaluate.metrics import METRICS
 from bove.factor.model import Model
-from bove.files import check_target, csv_records, read_lines, read_object, sha256, write_json
+from bove.files import check_target, csv_records, read_json, sha256, write_json
 from bove.text.checkpoints import pack_checkpoint
 from bove.text.vectors import WordVectors, write_vectors
 from bove.text.vocabulary import Vocabulary
@@ -127,7 +127,7 @@ def _inputs(run: Run) -> dict[str, dict]:
     config, record = run.config, run.path / "tables" / "run.json"
     inputs = {}
     if record.is_file():
-        inputs = read_object(record, 1, "\n".join(line for _, line in read_lines(record))).get("inputs", {})
+        inputs = read_json(record).get("inputs", {})
     key = "file" if config["vectors"]["source"] == "load" else "text"
     found = {}
     for name, value in (("treebank", config["treebank"]["train"]), ("vectors", config["vectors"][key])):

@@ -45,6 +45,7 @@ from bove.text.vocabulary import Vocabulary
 log = logging.getLogger("bove")
 FEW = 50  # development sentences, of which an accuracy is rough
 PROGRESS_SECONDS = 5
+ACCURACY_FORMAT = "bove-parser-accuracy"
 _INPUTS = "inputs_sha256"
 
 
@@ -122,7 +123,7 @@ def run_evaluate_parser(args: argparse.Namespace) -> None:
     total = sum(accuracy.labels.values())
     unknown = {label: n for label, n in accuracy.labels.most_common() if label not in parser.relations}
     content = {
-        "format": "bove-parser-accuracy",
+        "format": ACCURACY_FORMAT,
         "accuracy": accuracy.shares(punctuation=True),
         "accuracy_without_punctuation": accuracy.shares(punctuation=False),
         "tokens": accuracy.tokens[True],

@@ -1,8 +1,6 @@
 """`bove provenance`, `overview`, `training` and `pages`: what a run is made of and how it went."""
 
 import argparse
-import io
-import json
 import logging
 import platform
 from collections import Counter
@@ -15,12 +13,14 @@ import numpy as np
 
 from bove._version import __version__
 from bove.cli.common import named_values, write_files
+from bove.cli.parse import ACCURACY_FORMAT
 from bove.errors import BoveError
 from bove.evaluate.metrics import in_order
+from bove.evaluate.results import csv_text
 from bove.evaluate.tables import ABSENT, escape, markdown_table
-from bove.evaluate.training_log import read_run, training_table, write_csv
+from bove.evaluate.training_log import read_run, training_frame, training_table
 from bove.factor.model import Model
-from bove.files import read_lines, sha256, write_json
+from bove.files import read_json, read_text, sha256, write_json
 from bove.text.conll import read_sentences
 from bove.text.graphs import load_graphs
 from bove.text.pairs import Pair, read_pairs
@@ -64,16 +64,14 @@ def run_provenance(args: argparse.Namespace) -> None:
         flag = f"--{option.replace('_', '-')}"
         return {name: reader(value) for name, value in named_values(flag, getattr(args, option)).items()}
 
-    config = yaml.safe_load("\n".join(line for _, line in read_lines(args.config)))
-    if not isinstance(config, dict) or not {"run", "seed", "seeds"} <= config.keys():
-        raise BoveError(f"{args.config}: no resolved configuration; give the run's own config.yaml")
+    config = yaml.safe_load(read_text(args.config))
     record = {
         "format": FORMAT,
         "version": VERSION,
         "run": config["run"],
         "versions": _versions(),
         "seeds": {"run": config["seed"], "model": sorted({config["seed"], *config["seeds"]})},
-        "threads": read("rule_threads", _count),
+        "threads": read("rule_threads", int),
         "inputs": read("input", _file),
         "vocabularies": read("vocabulary", _vocabulary),
         "vectors": read("vectors", _vectors),
@@ -95,12 +93,6 @@ def _versions() -> dict[str, str]:
         with suppress(PackageNotFoundError):
             found[name] = version(name)
     return found
-
-
-def _count(text: str) -> int:
-    if not (text.isdecimal() and len(text) < 10):
-        raise BoveError(f"--rule-threads {text}: not a number of threads")
-    return int(text)
 
 
 def _file(path: str) -> dict:
@@ -162,11 +154,6 @@ def _read_set(pairs_path: str, parses_path: str) -> tuple[Sequence[Pair], dict[s
     """The pairs of a data set, and the tokens of each sentence by its id."""
     pairs = read_pairs(pairs_path)
     tokens = {sentence.id: len(sentence.forms) for sentence in read_sentences(parses_path)}
-    for name in (name for pair in pairs if pair.scored for name in pair.sentences):
-        if name not in tokens:
-            raise BoveError(
-                f"{parses_path}: has no sentence '{name}', which {pairs_path} has; parse the pairs again"
-            )
     return pairs, tokens
 
 
@@ -232,25 +219,21 @@ def _gold(pairs: Sequence[Pair]) -> str:
 
 
 def parser_page(path: str) -> str:
-    """A table of what `bove evaluate-parser` found; BoveError where the file holds something else."""
+    """A table of what `bove evaluate-parser` found; BoveError where the file is another one."""
+    found = read_json(path)
+    if found.get("format") != ACCURACY_FORMAT:
+        raise BoveError(f"{path}: not a report of `bove evaluate-parser`; measure again")
     header = ["development part", "tokens", "tags", "heads (UAS)", "heads and labels (LAS)"]
     rows = []
-    try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
-        for title, key in (("all tokens", ""), ("without punctuation", "_without_punctuation")):
-            shares = [_share(found[f"accuracy{key}"][kind]) for kind in ("tags", "UAS", "LAS")]
-            rows.append([title, f"{found[f'tokens{key}']:,}", *shares])
-        counts = ", ".join(f"{number:,} {escape(kind)}" for kind, number in found["sentences"].items())
-        cut, known = f"{found['sentences_cut']:,}", _share(found["arcs_with_known_labels"])
-    except FileNotFoundError as e:
-        raise BoveError(f"{path}: no such file; check the path") from e
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError) as e:
-        raise BoveError(f"{path}: no report of `bove evaluate-parser` ({e!r}); measure again") from e
+    for title, key in (("all tokens", ""), ("without punctuation", "_without_punctuation")):
+        shares = [_share(found[f"accuracy{key}"][kind]) for kind in ("tags", "UAS", "LAS")]
+        rows.append([title, f"{found[f'tokens{key}']:,}", *shares])
+    counts = ", ".join(f"{number:,} {escape(kind)}" for kind, number in found["sentences"].items())
     return (
         f"{markdown_table(header, rows, 1)}\n"
         f"Tagger and parser together, on the treebank's own tokens: the parser sees predicted tags. "
-        f"Sentences: {counts}; {cut} longer than the limit, parsed in pieces. "
-        f"The parser knows the labels of {known} of the arcs.\n"
+        f"Sentences: {counts}; {found['sentences_cut']:,} longer than the limit, parsed in pieces. "
+        f"The parser knows the labels of {_share(found['arcs_with_known_labels'])} of the arcs.\n"
     )
 
 
@@ -271,13 +254,7 @@ def run_pages(args: argparse.Namespace) -> None:
     """Write the pages, each whole."""
     from bove.evaluate.pages import page
 
-    pages: dict[str, str] = {}
-    for path in args.markdown:
-        name = f"{Path(path).stem}.html"
-        if name in pages:
-            raise BoveError(f"{path}: another file gives {name} too; name one of them otherwise")
-        pages[name] = page("\n".join(text for _, text in read_lines(path)))
-    write_files(args.output, pages)
+    write_files(args.output, {f"{Path(path).stem}.html": page(read_text(path)) for path in args.markdown})
 
 
 # --- bove training: how L fell, by seconds and by term, in one training or several
@@ -294,13 +271,8 @@ def run_training(args: argparse.Namespace) -> None:
     """Write the four files, each whole, and print the Markdown tables."""
     from bove.evaluate import plots
 
-    names = [name for name, _, _ in args.runs]
-    for i, name in enumerate(names):
-        if not name.strip() or name in names[:i]:
-            raise BoveError(f"--run '{name}': no name, or one that is repeated; give each run its own")
     curves = [read_run(*files) for files in args.runs]
-    table, stream = training_table(curves), io.StringIO()
-    write_csv(stream, curves)
+    table, text = training_table(curves), csv_text(training_frame(curves))
     drawn = plots.figure_files("training", plots.draw_training, curves)
-    write_files(args.output, {"training.csv": stream.getvalue(), "training.md": table, **drawn})
+    write_files(args.output, {"training.csv": text, "training.md": table, **drawn})
     print(table, end="")

@@ -1,20 +1,19 @@
 """Training logs with the times of their rounds: read, summed up by term of L, and compared."""
 
-import csv
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import TYPE_CHECKING
 
 from bove.errors import BoveError, finite
 from bove.evaluate.tables import ABSENT, markdown_table
 from bove.files import csv_records
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 TERMS = ("words", "tags", "relations", "penalties")
 NOT_REACHED = "not reached"
-_ONE_TRAINING = "give the log and the times of one training"
-_SAME_TOTAL = 1e-6  # relative; beyond it two totals of a round are of two trainings
 _CAPTION = (
     "*L at the end* is that of the run's last round, all terms together and then by term: words, tags, all "
     "relations together, and the penalties on P, R and E together. Seconds are measured from the start of "
@@ -42,30 +41,19 @@ def read_run(name: str, log: str | Path, times: str | Path) -> Curve:
     The log's terms are columns `words`, `tags`, `relation:…` and `lambda_…`, of which any may be missing or
     have empty cells; other columns do not count. The times' `seconds` run from the start of training.
 
-    Raises BoveError where a file is malformed, or where the two are not of one training.
+    Raises BoveError where a file is malformed, or where the two have other rounds.
     """
     rows = _read(log, ("round", "total"), "--training-log")
-    timed = {row["round"]: row for _, row in _read(times, ("round", "seconds", "total"), "--times")}
-    seconds, terms = [], {term: [] for term in TERMS}
-    for line, row in rows:
-        number, total, other = int(row["round"]), row["total"], timed.pop(row["round"], None)
-        if other is None:
-            raise BoveError(f"{log}, line {line}: round {number} has no time in {times}; {_ONE_TRAINING}")
-        if not math.isclose(other["total"], total, rel_tol=_SAME_TOTAL):
-            raise BoveError(
-                f"{log}, line {line}: the total of round {number} is {total!r}, but {other['total']!r} in "
-                f"{times}; {_ONE_TRAINING}"
-            )
-        seconds.append(other["seconds"])
-        for term, values in terms.items():
-            parts = [part for column, part in row.items() if _term(column) == term and part is not None]
-            values.append(sum(parts) if parts else None)
-    if timed:
-        raise BoveError(f"{times}: has a round {min(timed):g}, which {log} has not; {_ONE_TRAINING}")
-    known = {term: values for term, values in terms.items() if values.count(None) < len(values)}
-    return Curve(
-        name, [int(row["round"]) for _, row in rows], seconds, [row["total"] for _, row in rows], known
-    )
+    timed = _read(times, ("round", "seconds"), "--times")
+    rounds = [int(row["round"]) for row in rows]
+    if rounds != [row["round"] for row in timed]:
+        raise BoveError(f"{log}: has other rounds than {times}; give the log and the times of one training")
+    terms = {}
+    for term in TERMS:
+        parts = [[x for column, x in row.items() if _term(column) == term and x is not None] for row in rows]
+        if any(parts):
+            terms[term] = [sum(own) if own else None for own in parts]
+    return Curve(name, rounds, [row["seconds"] for row in timed], [row["total"] for row in rows], terms)
 
 
 def _term(column: str) -> str | None:
@@ -77,31 +65,34 @@ def _term(column: str) -> str | None:
     return column if column in ("words", "tags") else None
 
 
-def _read(path: str | Path, needed: Sequence[str], option: str) -> list[tuple[int, dict]]:
-    """(line, numbers by column) of each round; only columns that count, None for an empty cell."""
+def _read(path: str | Path, needed: Sequence[str], option: str) -> list[dict[str, float | None]]:
+    """Numbers by column of each round; None for an empty cell, and for one that is no number."""
     advice = f"give the CSV that a trainer writes by {option}"
-    rows, last = [], -math.inf
+    rows = []
     for line, cells in csv_records(path, needed, advice):
-        row = {column: finite(cell) for column, cell in cells.items() if column in needed or _term(column)}
-        bad = [c for c, value in row.items() if value is None and (c in needed or cells[c].strip())]
-        if bad or row["round"] % 1 or row["round"] <= last or row.get("seconds", 0) < 0:
-            found = f"'{bad[0]}' is {cells[bad[0]]!r}" if bad else "not a round after the one before"
-            raise BoveError(f"{path}, line {line}: {found}; make the file again")
-        last = row["round"]
-        rows.append((line, row))
+        rows.append({column: finite(cell) for column, cell in cells.items()})
+        if bad := [column for column in needed if rows[-1][column] is None]:
+            raise BoveError(f"{path}, line {line}: '{bad[0]}' is {cells[bad[0]]!r}; make the file again")
     if not rows:
         raise BoveError(f"{path}: has no round; {advice} after a round at least")
     return rows
 
 
-def write_csv(stream: IO[str], curves: Iterable[Curve]) -> None:
-    """Write one row per run and round in full precision; a term without a number is an empty cell."""
-    table = csv.writer(stream, lineterminator="\n")
-    table.writerow(["run", "round", "seconds", "total", *TERMS])
-    for curve in curves:
-        for i, number in enumerate(curve.rounds):
-            terms = [curve.terms[term][i] if term in curve.terms else None for term in TERMS]
-            table.writerow([curve.name, number, curve.seconds[i], curve.total[i], *terms])
+def training_frame(curves: Iterable[Curve]) -> "DataFrame":
+    """One row per run and round in full precision; a term without a number is an empty cell."""
+    import pandas as pd
+
+    rows = [
+        (curve.name, *row)
+        for curve in curves
+        for row in zip(curve.rounds, curve.seconds, curve.total, *_terms(curve), strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["run", "round", "seconds", "total", *TERMS])
+
+
+def _terms(curve: Curve) -> list[Sequence[float | None]]:
+    """Each term in every round; None where there is none."""
+    return [curve.terms.get(term, [None] * len(curve.rounds)) for term in TERMS]
 
 
 def training_table(curves: Sequence[Curve]) -> str:
@@ -109,8 +100,7 @@ def training_table(curves: Sequence[Curve]) -> str:
     header = ["run", "rounds", "seconds", "L at the end", *TERMS]
     rows = []
     for curve in curves:
-        terms = [curve.terms[term][-1] if term in curve.terms else None for term in TERMS]
-        numbers = [_printed(value) for value in (curve.total[-1], *terms)]
+        numbers = [_printed(values[-1]) for values in (curve.total, *_terms(curve))]
         rows.append([curve.name, str(len(curve.rounds)), f"{curve.seconds[-1]:.1f}", *numbers])
     text = f"# Training\n\n{markdown_table(header, rows, 1)}\n{_CAPTION}\n"
     if len(curves) == 1:

@@ -22,7 +22,6 @@ from bove.cli.common import read_notes
 from bove.cli.data import read_dataset
 from bove.cli.figures import read_iterations, read_results
 from bove.cli.main import main as bove
-from bove.cli.report import parser_page
 from bove.cli.train import Checkpoint
 from bove.config.load import load, resolve
 from bove.config.sources import extract
@@ -181,7 +180,6 @@ READERS: dict[str, Callable[[Path], object]] = {
     "iterations": lambda path: read_iterations(str(path), 0.1),
     "results": lambda path: read_results(str(path), "value"),
     "training-log": lambda path: read_run("run", *parts(path)),
-    "accuracy": lambda path: parser_page(str(path)),
     "notes": lambda path: read_notes([path]),
     "markdown": lambda path: page(path.read_bytes().decode("utf-8", "replace")),
     "config": lambda path: resolve(load([path])),

@@ -53,11 +53,6 @@ TEXTS_OF: dict[str, tuple[str | bytes, ...]] = {
         "round,total,words,relation:x,lambda_P\n1,3.5,1,2,0.5\n2,3,1,1.5,\n\n"
         "round,seconds,total\n1,0.1,3.5\n2,0.3,3\n",
     ),
-    "accuracy": (
-        '{"accuracy": {"tags": 1.0, "UAS": 0.5, "LAS": null}, "accuracy_without_punctuation": {"tags": 1.0, '
-        '"UAS": 0.5, "LAS": 0.5}, "tokens": 9, "tokens_without_punctuation": 8, "sentences": {"read": 3}, '
-        '"sentences_cut": 0, "arcs_with_known_labels": 1.0}',
-    ),
     "notes": ('{"similarity": ["One."], "entailment": [], "roles": []}',),
     "markdown": ("# A *b*\n\n| x | y |\n| --- | ---: |\n| 1 | `2` \\| |\n\n* [a](b) **c**\n  d\n\ntext\n",),
     "config": tuple(path.read_bytes() for path in sorted(CONFIGURATIONS.glob("*.yaml"))),
