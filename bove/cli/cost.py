@@ -7,7 +7,6 @@ these files and no part of a run's results. What came from the shared cache has 
 
 import argparse
 import csv
-import io
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +17,7 @@ from bove.cli.common import write_files
 from bove.config.sources import encoder_paths
 from bove.config.variants import Run, encoder_systems
 from bove.errors import finite
+from bove.evaluate.results import csv_text
 from bove.evaluate.tables import ABSENT, markdown_table
 
 PARSING = "(tagging and parsing)"
@@ -49,15 +49,16 @@ def run_cost(args: argparse.Namespace) -> None:
 
 def write_cost(folder: str | Path, output: str | Path | None = None) -> str:
     """Write cost.csv and cost.md of a run, beside its benchmark files or elsewhere; returns the latter."""
+    import pandas as pd
+
     run = Run.open(folder)
     rows = list(_rows(run))
     text = markdown_table(COLUMNS, [[row[0], *map(_printed, row[1:])] for row in rows], 1)
     ours = [name for name, *_ in rows if name in (PROPERTIES_ONLY, BOVE, ARCS)]
     if ours and rows[-1][0] == PARSING:
         text += f"\n{_NEEDED.format(', '.join(ours))}\n"
-    table = io.StringIO()
-    csv.writer(table, lineterminator="\n").writerows([COLUMNS, *rows])
-    write_files(output or run.path / "benchmarks", {"cost.csv": table.getvalue(), "cost.md": text})
+    table = csv_text(pd.DataFrame(rows, columns=COLUMNS))
+    write_files(output or run.path / "benchmarks", {"cost.csv": table, "cost.md": text})
     return text
 
 

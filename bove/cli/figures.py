@@ -1,8 +1,6 @@
 """`bove figures KIND …`: figures that look inside a run; `run_figures_KIND` draws each kind."""
 
 import argparse
-import csv
-import io
 import logging
 import math
 from collections.abc import Sequence
@@ -17,17 +15,17 @@ from bove.cli.common import (
     check_confidence,
     named_pairs,
     named_values,
+    trees_of,
     write_files,
 )
-from bove.errors import BoveError
+from bove.errors import BoveError, finite
 from bove.evaluate import plots
 from bove.evaluate.alignment import entailment_score, similarity_score
 from bove.evaluate.metrics import METRICS, in_order
 from bove.evaluate.plot_tokens import Cloud, draw_tokens
-from bove.evaluate.results import MEAN, WEIGHTED_MEAN, read_scores
+from bove.evaluate.results import MEAN, WEIGHTED_MEAN, csv_text, read_scores
 from bove.factor.model import Model, effective_rank, needed, singular_values
 from bove.files import csv_records
-from bove.text.conll import read_sentences
 from bove.text.pairs import Pair, read_pairs
 from bove.text.tokens import is_punctuation
 from bove.text.vectors import WordLookup, WordVectors
@@ -96,11 +94,6 @@ def run_figures_results(args: argparse.Namespace) -> None:
     check_confidence(args.confidence)
     results = read_results(args.results, "value")
     differences = read_results(args.differences, "difference", "p_adjusted", "against")
-    known = dict.fromkeys(row["dataset"] for row in results)
-    for flag, *names in [("--development", *args.development), ("--name", *(name for name, _ in args.names))]:
-        for name in names:
-            if name not in known:
-                raise BoveError(f"{flag} {name}: no such data set; there are: {', '.join(known) or 'none'}")
     files: dict[str, bytes] = {}
     for task, (unit, of_difference, factor) in UNITS.items():
         drawn = plots.draw_results, *_panels(args, results, "value", task, factor)
@@ -114,14 +107,9 @@ def read_results(path: str, value: str, *more: str) -> list[dict]:
     """Rows by column; values, ends of intervals and p-values are numbers, None where empty."""
     columns = ("task", "dataset", "subset", "metric", "system", "low", "high", value, *more)
     rows = []
-    for line, cells in csv_records(path, columns, "give the CSV of `bove tables`"):
-        row: dict = dict(cells)
-        try:
-            for name in {value, "low", "high", "p_adjusted"} & row.keys():
-                row[name] = float(row[name]) if row[name] else None
-        except ValueError as e:
-            raise BoveError(f"{path}, line {line}: {e}; make the tables again") from e
-        rows.append(row)
+    for _, cells in csv_records(path, columns, "give the CSV of `bove tables`"):
+        numbers = {value, "low", "high", "p_adjusted"} & cells.keys()
+        rows.append({**cells, **{name: finite(cells[name]) for name in numbers}})
     return rows
 
 
@@ -159,10 +147,8 @@ def run_figures_scores(args: argparse.Namespace) -> None:
     files: dict[str, bytes] = {}
     for path in args.scores:
         scores = read_scores(path)
-        name = f"scores-{scores.dataset}"
-        if f"{name}.svg" in files:
-            raise BoveError(f"{path}: data set '{scores.dataset}' is repeated; give one file for each")
-        files |= plots.figure_files(name, plots.draw_distributions, plots.by_gold(scores), scores.task)
+        drawn = plots.draw_distributions, plots.by_gold(scores), scores.task
+        files |= plots.figure_files(f"scores-{scores.dataset}", *drawn)
     write_files(args.output, files)
 
 
@@ -179,11 +165,8 @@ def run_figures_tokens(args: argparse.Namespace) -> None:
     """The token vectors of chosen pairs of a data set, in two dimensions: one figure."""
     pairs = read_pairs(args.pairs)
     chosen = _chosen(args, pairs)
-    wanted = {f"{pair.id}.{side}" for pair in chosen for side in (1, 2)}
-    sentences = {s.id: s.forms for s in read_sentences(args.sentences) if s.id in wanted}
-    missing = sorted(wanted - sentences.keys())
-    if missing:
-        raise BoveError(f"{args.sentences}: has no sentence '{missing[0]}'; give the trees of these pairs")
+    wanted = [f"{pair.id}.{side}" for pair in chosen for side in (1, 2)]
+    sentences = {tree.id: tree.forms for tree in trees_of(args.sentences, wanted, len(wanted))}
     bags = {name: Bags.open(path) for name, path in named_values("--bags", args.bags).items()}
     lookup = None
     if any(of.system == WORD_VECTORS for of in bags.values()):
@@ -236,30 +219,17 @@ def _cloud(name: str, bags: Bags, pair: Pair, sentences, lookup: WordLookup | No
 
 def run_figures_iterations(args: argparse.Namespace) -> None:
     """How many iterations inference took, against the length of sentences: one figure."""
-    runs: dict[str, Sequence[np.ndarray]] = {}
-    for name, path in args.reports:
-        if name in runs:
-            raise BoveError(f"--report {name}: the name is repeated; give each data set its own")
-        runs[name] = read_iterations(path, args.tolerance)
+    runs = {name: read_iterations(path, args.tolerance) for name, path in args.reports}
     write_files(args.output, plots.figure_files("iterations", plots.draw_iterations, runs, args.iterations))
 
 
 def read_iterations(path: str, tolerance: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """[n] tokens and [n] iterations of the sentences that have tokens, and [n] whether they still moved."""
-    found = []
     columns = ("id", "tokens", "iterations", "change")
-    for line, row in csv_records(path, columns, "give the CSV of `bove infer --report`"):
-        try:
-            tokens, iterations, change = int(row["tokens"]), int(row["iterations"]), float(row["change"])
-            if not (0 <= tokens < 2**31 and 0 <= iterations < 2**31):
-                raise ValueError
-        except ValueError as e:
-            cells = ",".join(row.values())
-            raise BoveError(f"{path}, line {line}: {cells!r} is not a row of it; infer the bags again") from e
-        if tokens:
-            found.append((tokens, iterations, change >= tolerance > 0))
-    tokens, iterations, moving = np.array(found, np.int64).reshape(-1, 3).T
-    return tokens, iterations, moving.astype(bool)
+    rows = [row for _, row in csv_records(path, columns, "give the CSV of `bove infer --report`")]
+    tokens, iterations = (np.array([int(row[name]) for row in rows], np.int64) for name in columns[1:3])
+    moving = (tolerance > 0) & (np.array([float(row["change"]) for row in rows]) >= tolerance)
+    return tokens[tokens > 0], iterations[tokens > 0], moving[tokens > 0]
 
 
 # --- bove figures relations
@@ -269,16 +239,17 @@ ENERGIES = (0.9, 0.99)
 
 def run_figures_relations(args: argparse.Namespace) -> None:
     """The singular values of a model's relation matrices: one figure and a table."""
+    import pandas as pd
+
     model = Model.load(args.model)
     spectra = dict(zip(model.relation_names, singular_values(model.relations), strict=True))
-    stream = io.StringIO()
-    table = csv.writer(stream, lineterminator="\n")
-    table.writerow(["relation", "norm", "effective_rank", *(f"for_{e:g}_of_energy" for e in ENERGIES)])
-    for name, values in spectra.items():
-        counts = [needed(values, energy) for energy in ENERGIES]
-        table.writerow([name, repr(float(np.linalg.norm(values))), repr(effective_rank(values)), *counts])
+    rows = [
+        (name, np.linalg.norm(values), effective_rank(values), *(needed(values, e) for e in ENERGIES))
+        for name, values in spectra.items()
+    ]
+    columns = ["relation", "norm", "effective_rank", *(f"for_{e:g}_of_energy" for e in ENERGIES)]
     drawn = plots.figure_files("relations", plots.draw_spectra, spectra)
-    write_files(args.output, {"relations.csv": stream.getvalue(), **drawn})
+    write_files(args.output, {"relations.csv": csv_text(pd.DataFrame(rows, columns=columns)), **drawn})
 
 
 KINDS = {

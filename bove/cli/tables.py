@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import logging
-import re
 import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib.metadata import version
@@ -30,22 +29,20 @@ MOST_RESAMPLES = 1_000_000  # all are held at once
 MODEL_FILES = ("model.safetensors", "log.csv", "times.csv")
 
 
-def read_datasets(paths: Iterable[str], system: str | None = None) -> dict[str, tuple[str, Scores]]:
-    """Path and scores of each data set, of one system alone where it is named.
+def read_datasets(paths: Iterable[str], system: str | None = None) -> dict[str, Scores]:
+    """Scores by data set, of one system alone where it is named.
 
     A system without a weight in its name is taken with the first weight that it is scored by.
 
     Raises:
         BoveError: two files of one data set, or a file without that system.
     """
-    found: dict[str, tuple[str, Scores]] = {}
+    found: dict[str, Scores] = {}
     for path in paths:
         scores = read_scores(path)
         if scores.dataset in found:
-            other, first = found[scores.dataset]
-            pairs = "" if scores.pairs_sha256 == first.pairs_sha256 else ", and has other pairs there"
             raise BoveError(
-                f"{path}: data set '{scores.dataset}' is in {other} already{pairs}; give one file for each "
+                f"{path}: data set '{scores.dataset}' is in another file already; give one file for each "
                 f"data set, of one pair file scored by all systems at once"
             )
         if system is not None:
@@ -57,7 +54,7 @@ def read_datasets(paths: Iterable[str], system: str | None = None) -> dict[str, 
                 )
             only = {"values": {name: scores.values[name]}, "empty": {name: scores.empty[name]}}
             scores = dataclasses.replace(scores, **only)
-        found[scores.dataset] = path, scores
+        found[scores.dataset] = scores
     return found
 
 
@@ -68,39 +65,26 @@ def check_development(development: Iterable[str], datasets: Collection[str]) -> 
             raise BoveError(f"--development {name}: no such data set; the scores have {', '.join(datasets)}")
 
 
-def read_variants(flag: str, files: Mapping[str, Sequence[str]], system: str) -> dict[str, dict[str, Scores]]:
+def read_variants(files: Mapping[str, Sequence[str]], system: str) -> dict[str, dict[str, Scores]]:
     """Scores of one system, by variant and data set.
 
     Raises:
         BoveError: the variants differ in their data sets or pairs.
     """
     found = {name: read_datasets(paths, system) for name, paths in files.items()}
-    first: dict[str, tuple[str, Scores]] = {}
-    for of_dataset in found.values():
-        first = of_dataset | first
-    for name, of_dataset in found.items():
-        for dataset, (path, scores) in first.items():
-            if dataset not in of_dataset:
-                raise BoveError(
-                    f"{flag} {name}: has no scores of data set '{dataset}', which {path} has; "
-                    f"give all the same data sets"
-                )
-            other, same = of_dataset[dataset]
-            if same.pairs_sha256 != scores.pairs_sha256:
-                raise BoveError(
-                    f"{other}: data set '{dataset}' has other pairs than in {path}; score all on one file"
-                )
-    return {name: {dataset: scores for dataset, (_, scores) in of.items()} for name, of in found.items()}
+    pairs = {name: {dataset: of[dataset].pairs_sha256 for dataset in of} for name, of in found.items()}
+    first = next(iter(pairs))
+    for name, own in pairs.items():
+        if own != pairs[first]:
+            raise BoveError(f"{name}: has other data sets or pairs than {first}; score all on the same files")
+    return found
 
 
-def results_of_variants(variants: Mapping[str, Mapping[str, Scores]], datasets: Iterable[str]):
+def results_of_variants(variants: Mapping[str, Mapping[str, Scores]], datasets: Collection[str]):
     """The frame of all results, with a column `variant`."""
     import pandas as pd
 
-    datasets = list(datasets)
-    frames = [
-        results_of(of[dataset]).assign(variant=name) for name, of in variants.items() for dataset in datasets
-    ]
+    frames = [results_of(of[d]).assign(variant=name) for name, of in variants.items() for d in datasets]
     return pd.concat(frames, ignore_index=True)
 
 
@@ -120,21 +104,11 @@ def register_tables(parser) -> None:
     resamples, level = "resamples of the pairs, for intervals and p-values", "confidence level of intervals"
     common.add_keys(parser, "statistics", resamples=resamples, confidence=level)
     common.add_seed(parser, "of the resamples")
-    add(
-        "--output",
-        required=True,
-        help="folder that gets summary, sts, snli and roles as .md and .tex, legend.md, and summary.csv, "
-        "scores.csv and differences.csv",
-    )
+    what = "summary, sts, snli and roles as .md and .tex, legend.md, and summary.csv, scores.csv and "
+    add("--output", required=True, help=f"folder that gets {what}differences.csv")
     common.add_development_argument(parser)
-    parser.add_argument(
-        "--notes",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="FILE",
-        help="notes below the tables, as other stages write them (--table-notes)",
-    )
+    notes = "notes below the tables, as other stages write them (--table-notes)"
+    add("--notes", nargs="+", action="extend", default=[], metavar="FILE", help=notes)
 
 
 def run_tables(args) -> None:
@@ -144,8 +118,7 @@ def run_tables(args) -> None:
     bootstrap = _bootstrap(args)
     datasets = read_datasets(args.scores)
     check_development(args.development, datasets)
-    tables = [scores for _, scores in datasets.values()]
-    _warn_of_mixed_models(tables)
+    tables = list(datasets.values())
     found = zip(*(statistics.evidence(scores, bootstrap) for scores in tables), strict=True)
     results, differences = (pd.concat(frames, ignore_index=True) for frames in found)
     results = named(results, args.development)
@@ -168,13 +141,7 @@ def _bootstrap(args) -> statistics.Bootstrap:
     if not 1 <= args.resamples <= MOST_RESAMPLES:
         raise BoveError(f"--resamples {args.resamples}: must be at least 1 and at most {MOST_RESAMPLES}")
     common.check_confidence(args.confidence)
-    bootstrap = statistics.Bootstrap(args.resamples, args.confidence, args.seed)
-    if bootstrap.resamples < bootstrap.least:
-        log.warning(
-            "%d resamples are few for intervals of %g%%; take at least %d, or a lower confidence",
-            *(bootstrap.resamples, 100 * bootstrap.confidence, bootstrap.least),
-        )
-    return bootstrap
+    return statistics.Bootstrap(args.resamples, args.confidence, args.seed)
 
 
 def _origin(tables: list[Scores]) -> str:
@@ -203,52 +170,32 @@ def _length_notes(tables: list[Scores], results) -> list[str]:
     return notes
 
 
-def _warn_of_mixed_models(tables: list[Scores]) -> None:
-    models: dict[str, dict[str, str]] = {}
-    for scores in tables:
-        for system, model in scores.model_hashes.items():
-            models.setdefault(parted(system)[0], {}).setdefault(model, scores.dataset)
-    for system, of_model in models.items():
-        if len(of_model) > 1:
-            log.warning(
-                "%s: bags of %d different models, in %s", system, len(of_model), ", ".join(of_model.values())
-            )
-
-
 # `bove select`: one of several trained models, chosen by its scores on the development sets.
 
 
 def register_select(parser) -> None:
     add = parser.add_argument
-    add(
-        "--candidate",
-        required=True,
-        nargs="+",
-        action="append",
-        metavar=("NAME", "CHANGES"),
-        help="a candidate: its name (key~value/key~value), its changes of the configuration as JSON, its "
-        "model's folder, and its scores.parquet of each development set; once for each candidate",
-    )
+    what = "a candidate: its name (key~value/key~value), its changes of the configuration as JSON, its "
+    what += "model's folder, and its scores.parquet of each development set; once for each candidate"
+    named = ("NAME", "CHANGES")
+    add("--candidate", required=True, nargs="+", action="append", metavar=named, help=what)
     common.add_keys(parser, "select", summary="which summary of a similarity set counts")
-    add(
-        "--output",
-        required=True,
-        help="folder that gets choice.json, chosen.yaml and candidates.csv and .md",
-    )
+    add("--output", required=True, help="folder that gets choice.json, chosen.yaml, candidates.csv and .md")
     add("--model", required=True, help="folder that gets the chosen model and its log")
 
 
 def run_select(args) -> None:
     """Rank the candidates, write tables and the choice, copy the best one's model."""
-    changes, folders, files = _candidates(args.candidate)
-    scores = read_variants("--candidate", files, BOVE)
-    datasets = {name: found.task for name, found in next(iter(scores.values())).items()}
-    metrics = {dataset: METRICS[task] for dataset, task in datasets.items()}
-    values = comparisons.summarise(results_of_variants(scores, datasets), args.summary)
+    changes, folders, files = {}, {}, {}
+    for name, text, folder, *paths in args.candidate:
+        changes[name], folders[name], files[name] = json.loads(text), Path(folder), paths
+    scores = read_variants(files, BOVE)
+    metrics = {name: METRICS[found.task] for name, found in next(iter(scores.values())).items()}
+    values = comparisons.summarise(results_of_variants(scores, metrics), args.summary)
     means = comparisons.ranked(values)
     if np.isnan(means.iloc[0]):
         raise BoveError(
-            f"no candidate has a value on all of {', '.join(datasets)}: scores or gold are constant there; "
+            f"no candidate has a value on all of {', '.join(metrics)}: scores or gold are constant there; "
             f"choose on other data sets"
         )
     decided = comparisons.choice(values, changes, args.summary, metrics)
@@ -269,48 +216,13 @@ def run_select(args) -> None:
     log.info("%s: %s", decided["chosen"], decided["reason"])
 
 
-def _candidates(groups: list[list[str]]) -> tuple[dict[str, dict], dict[str, Path], dict[str, list[str]]]:
-    """Changes, model's folder and paths of scores, by name."""
-    changes: dict[str, dict] = {}
-    folders: dict[str, Path] = {}
-    files: dict[str, list[str]] = {}
-    for group in groups:
-        if len(group) < 4:
-            raise BoveError(f"--candidate {' '.join(group)}: not NAME CHANGES FOLDER SCORES…; give all four")
-        name, text, folder, *paths = group
-        try:
-            changed = json.loads(text)
-        except (ValueError, RecursionError) as e:
-            raise BoveError(f"--candidate {name}: {text!r} is not JSON ({e}); give a map of changes") from e
-        if not isinstance(changed, dict):
-            raise BoveError(f"--candidate {name}: {text!r} is not a map; give a map of changes")
-        if name in files:
-            raise BoveError(f"--candidate {name}: is repeated; give each its own name")
-        if files and list(comparisons.settings(name)) != list(
-            comparisons.settings(first := next(iter(files)))
-        ):
-            raise BoveError(f"--candidate {name}: has other keys than {first}; give all the same")
-        for file in MODEL_FILES:
-            if not (Path(folder) / file).is_file():
-                raise BoveError(f"{Path(folder) / file}: no such file; train candidate {name} first")
-        changes[name], folders[name], files[name] = changed, Path(folder), paths
-    return changes, folders, files
-
-
 # `bove ablations` and `bove seeds`: variants of a run beside a base.
 
 
 def add_scores_arguments(parser, name: str, what: str) -> None:
     """`--scores`, `--base` and `--system`; `name` and `what` say how a variant is called."""
-    add = parser.add_argument
-    add(
-        "--scores",
-        required=True,
-        nargs="+",
-        action="append",
-        metavar=(name, "FILE"),
-        help=f"{what}, and the scores.parquet of each data set; once for each",
-    )
+    add, what = parser.add_argument, f"{what}, and the scores.parquet of each data set; once for each"
+    add("--scores", required=True, nargs="+", action="append", metavar=(name, "FILE"), help=what)
     add("--base", required=True, metavar=name, help="the one of the run itself")
     add("--system", default=BOVE, help=f"system whose scores count (default {BOVE})")
     common.add_development_argument(parser)
@@ -318,16 +230,7 @@ def add_scores_arguments(parser, name: str, what: str) -> None:
 
 def _beside_base(args):
     """Scores by variant and data set, and the frame of all results, data sets in the base's order."""
-    files: dict[str, list[str]] = {}
-    for name, *paths in args.scores:
-        if not name.strip() or not paths:
-            raise BoveError(f"--scores {name}: not a name with files; write: --scores NAME FILE…")
-        if name in files:
-            raise BoveError(f"--scores {name}: the variant is repeated; give each its own name")
-        files[name] = paths
-    if args.base not in files:
-        raise BoveError(f"--base {args.base}: no such variant; --scores names {', '.join(files)}")
-    scores = read_variants("--scores", files, args.system)
+    scores = read_variants({name: paths for name, *paths in args.scores}, args.system)
     datasets = scores[args.base]
     args.system = next(iter(next(iter(datasets.values())).values))  # with its weight
     check_development(args.development, datasets)
@@ -336,9 +239,8 @@ def _beside_base(args):
 
 def register_ablations(parser) -> None:
     add_scores_arguments(parser, "NAME", "a variant: its name")
-    parser.add_argument(
-        "--output", required=True, help="folder that gets ablations.csv, ablations.md, ablations.svg and .png"
-    )
+    what = "folder that gets ablations.csv, ablations.md, ablations.svg and .png"
+    parser.add_argument("--output", required=True, help=what)
 
 
 def run_ablations(args) -> None:
@@ -364,14 +266,7 @@ def register_seeds(parser) -> None:
 
 def run_seeds(args) -> None:
     """Write both files, each whole, and print the Markdown page."""
-    for seed, *_ in args.scores:
-        if not re.fullmatch("0|[1-9][0-9]{0,18}", seed):
-            raise BoveError(
-                f"--scores {seed}: not a seed; write a whole number of at least 0, then its files"
-            )
     scores, results = _beside_base(args)
-    if len(scores) < 2:
-        raise BoveError(f"--scores {args.base}: one seed has no spread; give the scores of another one too")
     same: dict[bytes, list[str]] = {}
     for seed, of in scores.items():
         same.setdefault(b"".join(b"".join(of[d].values.values()) for d in sorted(of)), []).append(seed)

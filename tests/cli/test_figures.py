@@ -102,16 +102,13 @@ def test_tokens_of_the_first_differing_pair_of_each_subset_or_of_a_named_one(
     [
         ("tokens", "--pair a-9", "--pair a-9: "),
         ("tokens", "--pair b-2", "--pair b-2: has no gold"),
-        ("tokens", "--sentences {folder}/none", "has no sentence 'a-2.1'"),
+        ("tokens", "--sentences {folder}/none", "no tree has id 'a-2.1'"),
         ("tokens", "--bags bove={folder}/bove", "the name is repeated"),
         ("tokens", "--bags other={folder}/bove-wrong", "no such file"),
         ("results", "--confidence 95", "--confidence 95: must be between 0 and 1"),
         ("results", "--results {folder}/report", "line 1: has no column 'task'"),
-        ("results", "--development nope", "--development nope: no such data set; "),
-        ("results", "--name nope Nope", "--name nope: no such data set; "),
         ("results", "--results {folder}/long", "long, line 1: not CSV"),
         ("iterations", "--report other {folder}/long", "long, line 1: not CSV"),
-        ("iterations", "--report STS {folder}/report", "the name is repeated"),
         ("iterations", "--report other {folder}/results.csv", "line 1: has no column 'id'"),
     ],
 )
@@ -119,13 +116,6 @@ def test_a_mistake_is_one_line_and_no_file(folder, tmp_path, refused, kind, more
     (folder / "none").write_text("", encoding="utf-8")
     (folder / "long").write_text("x" * 200_000, encoding="utf-8")  # beyond what a cell of CSV may hold
     refused(command(folder, kind, tmp_path / "out", more), message, tmp_path / "out")
-
-
-@pytest.mark.parametrize("row", ["x,5,nine,0.1", "x,5,9", "x,5,-1,0.1", f"x,{10**30},1,0.1"])
-def test_a_damaged_report_is_named_with_its_line(tmp_path, refused, row):
-    (tmp_path / "r").write_text(f"id,tokens,iterations,change\nx,5,2,0.1\n{row}\n", encoding="utf-8")
-    words = f"figures iterations --report STS {tmp_path}/r --output {tmp_path}/out"
-    refused(words.split(), f"{tmp_path / 'r'}, line 3: ")
 
 
 def test_word_vectors_need_to_know_which_words_have_one(folder, tmp_path, refused):

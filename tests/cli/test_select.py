@@ -151,8 +151,8 @@ def test_the_chosen_settings_given_after_the_configuration_are_those_of_the_run(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"pairs": "new"}, "data set 'sts' has other pairs than in"),
-        ({"dataset": "other"}, "--candidate alpha~1: has no scores of data set 'other', which"),
+        ({"pairs": "new"}, "alpha~2: has other data sets or pairs than alpha~1"),
+        ({"dataset": "other"}, "alpha~2: has other data sets or pairs than alpha~1"),
         ({"system": "words"}, "has no scores by 'bove', only by words"),
     ],
 )
@@ -162,28 +162,6 @@ def test_scores_that_cannot_be_compared_are_refused(tmp_path, capsys, change, me
         candidate(tmp_path, "alpha~2", sts(GOLD, **change)),
     )
     refused(tmp_path, capsys, select(tmp_path, *first, *second), message)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["alpha~2", "{}", "FOLDER"], "not NAME CHANGES FOLDER SCORES…; give all four"),
-        (["alpha~2", "{", "FOLDER", "SCORES"], "--candidate alpha~2: '{' is not JSON"),
-        (["alpha~2", "[]", "FOLDER", "SCORES"], "--candidate alpha~2: '[]' is not a map"),
-        (["alpha~1", "{}", "FOLDER", "SCORES"], "--candidate alpha~1: is repeated"),
-        (["lambda_P~1", "{}", "FOLDER", "SCORES"], "--candidate lambda_P~1: has other keys than alpha~1"),
-        (
-            ["alpha~2", "{}", "absent", "SCORES"],
-            "absent/model.safetensors: no such file; train candidate alpha~2",
-        ),
-        (["alpha~2", "{}", "FOLDER", "absent"], "absent: no such file; check the path"),
-        (["alpha~2", "{}", "FOLDER", "SCORES", "SCORES"], "data set 'sts' is in"),
-    ],
-)
-def test_a_candidate_that_is_not_whole_is_refused_and_nothing_is_written(tmp_path, capsys, words, message):
-    first = candidate(tmp_path, "alpha~1", sts(GOLD))
-    second = [{"FOLDER": first[3], "SCORES": first[4]}.get(word, word) for word in words]
-    refused(tmp_path, capsys, select(tmp_path, *first, "--candidate", *second), message)
 
 
 @pytest.mark.parametrize(("summary", "best"), [("mean", "alpha~1"), ("together", "alpha~2")])

@@ -45,7 +45,6 @@ TEXTS_OF: dict[str, tuple[str | bytes, ...]] = {
     "json-graphs": (GRAPHS, '{"nodes": [[]], "names": ["a"]}\n\n{"nodes": [["b"]], "names": [7]}\n'),
     "triples": ("a\tlikes\tb\nb\tlikes\ta\n\na\tcolour:red\n",),
     "reports": (ITERATIONS,),
-    "iterations": (ITERATIONS,),
     "results": (
         "task,dataset,subset,metric,system,low,high,value\nsimilarity,d,a,pearson,bove,0.1,0.3,0.2\n",
     ),
