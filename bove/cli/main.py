@@ -85,10 +85,7 @@ def _complete(words: list[str]) -> None:
 
 
 def _prepare() -> None:
-    """UTF-8 mode where the locale, such as C, makes paths and output ASCII; odd names as escapes; SIGTERM."""
-    if sys.getfilesystemencoding() == "ascii" and os.environ.get("PYTHONUTF8") != "1":
-        os.environ["PYTHONUTF8"] = "1"
-        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
+    """Write odd names as escapes, and end by SIGTERM in good order."""
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
@@ -119,7 +116,7 @@ def _run(stage: str | None, argv: list[str]) -> int:
         print(f"bove {stage}: {text}", file=sys.stderr)
         for handler in log.handlers:
             if isinstance(handler, _LogFile):
-                with contextlib.suppress(BoveError):
+                with contextlib.suppress(OSError):
                     handler.handle(logging.makeLogRecord({"name": "bove", "levelname": "ERROR", "msg": text}))
         return 2
     return 0
@@ -217,13 +214,10 @@ class _LogFile(logging.FileHandler):
     """A log that cannot be written, as on a full disk, is one line and no traceback."""
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """Raise BoveError with what stopped the log from being written."""
-        raise _unwritable(self.baseFilename, sys.exception())
-
-
-def _unwritable(path: str, error: BaseException | None) -> BoveError:
-    reason = getattr(error, "strerror", None) or error
-    return BoveError(f"--log {path}: cannot be written ({reason}); choose another file")
+        """Raise what stopped the log from being written, with the file's name."""
+        error = sys.exception()
+        reason = getattr(error, "strerror", None) or error
+        raise OSError(getattr(error, "errno", None), reason, self.baseFilename) from error
 
 
 class _Visible(logging.Formatter):
@@ -248,11 +242,8 @@ def _set_logging(args: argparse.Namespace) -> None:
             handler.close()
     log.addHandler(logging.StreamHandler())
     if args.log and not silent:
-        try:
-            os.makedirs(os.path.dirname(args.log) or ".", exist_ok=True)  # noqa: PTH103, PTH120 start-up
-            log.addHandler(_LogFile(args.log, mode="w", encoding="utf-8", errors="backslashreplace"))
-        except OSError as e:
-            raise _unwritable(args.log, e) from e
+        os.makedirs(os.path.dirname(args.log) or ".", exist_ok=True)  # noqa: PTH103, PTH120 start-up
+        log.addHandler(_LogFile(args.log, mode="w", encoding="utf-8", errors="backslashreplace"))
     for handler in log.handlers:
         handler.setFormatter(_Visible("%(asctime)s %(message)s", "%H:%M:%S"))
 

@@ -57,17 +57,12 @@ class Alignment:
     Attributes:
         cosines: [n, m] float64, of each vector of the first bag with each of the second.
         sides: the partners of either side.
-        forward: SNLI(S1, S2), how well the first entails the second.
-        backward: SNLI(S2, S1).
-        similarity: STS(S1, S2).
-        weighted: the scores with weights; None without.
+        plain, weighted: the scores without weights and with them, if there are any.
     """
 
     cosines: np.ndarray
     sides: tuple[Partners, Partners]
-    forward: float
-    backward: float
-    similarity: float
+    plain: Scores
     weighted: Scores | None = None
 
 
@@ -129,16 +124,13 @@ def align(
         shares = [w / (w.sum() or 1) for w in weights]
         sides = replace(sides[0], shares=shares[0]), replace(sides[1], shares=shares[1])
         weighted = _scores(first, second, weights)
-    return Alignment(cosines, sides, weighted=weighted, **_scores(first, second)._asdict())
+    return Alignment(cosines, sides, _scores(first, second), weighted)
 
 
 def _scores(first, second, weights=None) -> Scores:
-    turned = weights and weights[::-1]
-    return Scores(
-        similarity=similarity_score(first, second, weights),
-        forward=entailment_score(first, second, weights),
-        backward=entailment_score(second, first, turned),
-    )
+    forward = entailment_score(first, second, weights)
+    backward = entailment_score(second, first, weights and weights[::-1])
+    return Scores(similarity_score(first, second, weights), forward, backward)
 
 
 def _partners(cosines: np.ndarray, ours: np.ndarray, theirs: np.ndarray) -> Partners:
@@ -164,9 +156,9 @@ def as_json(explanation: Explanation) -> dict:
     ]
     systems = {}
     for system, alignment in explanation.alignments.items():
-        systems[system] = {**_score_names(alignment), "cosines": alignment.cosines.tolist()}
+        systems[system] = {**_named(alignment.plain), "cosines": alignment.cosines.tolist()}
         if alignment.weighted:
-            systems[system]["weighted"] = _score_names(alignment.weighted)
+            systems[system]["weighted"] = _named(alignment.weighted)
         for name, side in zip(SIDES, alignment.sides, strict=True):
             partners = [place if place >= 0 else None for place in side.partners.tolist()]
             cosines = side.cosines.tolist()
@@ -177,31 +169,26 @@ def as_json(explanation: Explanation) -> dict:
     return {"format": "bove-explanation", **how, "sentences": sentences, "systems": systems}
 
 
-def _score_names(scores: Alignment | Scores) -> dict[str, float]:
-    return {
-        "sts": scores.similarity,
-        "snli_first_entails_second": scores.forward,
-        "snli_second_entails_first": scores.backward,
-    }
+def _named(scores: Scores) -> dict[str, float]:
+    names = ("sts", "snli_first_entails_second", "snli_second_entails_first")
+    return dict(zip(names, scores, strict=True))
 
 
 def as_text(explanation: Explanation) -> str:
     """The explanation for a terminal: a table for each direction, and the scores of each system."""
     alignments = explanation.alignments
     titles = [f"{side:<8}{one_line(text)}" for side, text in zip(SIDES, explanation.texts, strict=True)]
-    kinds, scores = {"": list(alignments.values())}, []
+    kinds, rows = {"": [alignment.plain for alignment in alignments.values()]}, []
     if explanation.weight != NONE:
         kinds[f" by {explanation.weight}"] = [alignment.weighted for alignment in alignments.values()]
     for kind, of in kinds.items():
-        scores += [
-            [f"STS{kind}", *(digits(a.similarity) for a in of)],
-            [f"SNLI{kind}, the first entails the second", *(digits(a.forward) for a in of)],
-            [f"SNLI{kind}, the second entails the first", *(digits(a.backward) for a in of)],
-        ]
+        entails = "the first entails the second", "the second entails the first"
+        names = f"STS{kind}", *(f"SNLI{kind}, {what}" for what in entails)
+        rows += [[name, *map(digits, row)] for name, *row in zip(names, *of, strict=True)]
     blocks = [
         "\n".join(titles),
         *(_direction(explanation, side) for side in (0, 1)),
-        table(["scores", *alignments], scores, range(1, len(alignments) + 1)),
+        table(["scores", *alignments], rows, range(1, len(alignments) + 1)),
         "own: cosine of the word's bove vector with its properties-only one, which knows no relations",
     ]
     if explanation.weight != NONE:
@@ -221,7 +208,7 @@ def weight_note(explanation: Explanation) -> str:
 def margins_text(second: Explanation, exchanged: Explanation) -> str:
     """How much better the first sentence entails the second than the one with exchanged roles, by system."""
     pairs = [(a, exchanged.alignments[system]) for system, a in second.alignments.items()]
-    rows = [["plain", *(digits(one.forward - other.forward) for one, other in pairs)]]
+    rows = [["plain", *(digits(one.plain.forward - other.plain.forward) for one, other in pairs)]]
     if second.weight != NONE:
         weighted = (digits(one.weighted.forward - other.weighted.forward) for one, other in pairs)
         rows.append([f"by {second.weight}", *weighted])
