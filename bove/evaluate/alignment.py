@@ -58,15 +58,15 @@ class Side(NamedTuple):
 
 def unit_rows(bag: np.ndarray) -> np.ndarray:
     """[n, r] float64, the bag's vectors scaled to length 1; zero vectors stay zero."""
-    bag = np.asarray(bag, np.float64)
+    bag = np.array(bag, np.float64)
     norms = np.sqrt(np.einsum("ij,ij->i", bag, bag))
     odd = ~((norms > _SMALL) & (norms < _LARGE))
     if odd.any():
         largest = np.abs(bag[odd]).max(axis=1, initial=0)
-        bag = bag.copy()
         bag[odd] /= np.where(largest > 0, largest, 1)[:, None]
         norms[odd] = np.sqrt(np.einsum("ij,ij->i", bag[odd], bag[odd]))
-    return bag / np.where(norms > 0, norms, 1)[:, None]
+    bag /= np.where(norms > 0, norms, 1)[:, None]  # in place, since a second array of its size is slow to get
+    return bag
 
 
 def _harmonic_mean(a: float, b: float) -> float:

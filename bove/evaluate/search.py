@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +36,9 @@ from bove.files import atomic_folder, atomic_write, sha256
 
 PER_SHOWN, LEAST = 100, 200  # bags that an index gives to choose from: for each one asked for, and at least
 BLOCK = 16384  # rows at a time, so that a mapped array is never in memory whole
-# vectors of bags and of queries at a time, whose products stay in a cache; vectors of queries that read a
-# block of bags together; and scores that are kept
-ROWS, COLUMNS, TOGETHER, SCORES = 512, 1024, 1 << 13, 1 << 22
+# vectors of bags and of queries at a time, whose products stay in a cache; and scores that are kept
+ROWS, COLUMNS, SCORES = 2048, 4096, 1 << 22
+WIDE = 64  # columns from which on their largest numbers are found bag by bag
 _SMALL, _LARGE = 1e-15, 1e15  # beyond these a length in single precision may be wrong
 
 
@@ -134,69 +135,48 @@ def search(
         odd: is called with each block that has a zero vector, an extreme one or one that is not finite.
     """
     weights, best, most = weights or [None] * len(queries), [_NONE] * len(queries), len(offsets) - 1
-    sides = list(map(side_of, queries, weights))
-    sizes = np.array([len(side.units) for side in sides], np.int64)
-    for first, last in blocks(offsets_of(sizes), TOGETHER):
-        own = sizes[first:last]
-        parts = list(blocks(offsets_of(own), COLUMNS))
-        step = max(1, SCORES // (last - first))
+    for first, last in blocks(offsets_of(np.array(list(map(len, queries)), np.int64)), COLUMNS):
+        sides = list(map(side_of, queries[first:last], weights[first:last]))
+        own = np.array([len(side.units) for side in sides])
+        scorer, step = _scorer(sides, np.float32), max(1, SCORES // (last - first))
         for start in range(0, most, step):
-            bags = offsets[start : min(start + step, most) + 1]
-            rough = _rough(sides[first:last], parts, vectors, bags, counts, odd)
+            rough = _rough(scorer, vectors, offsets[start : min(start + step, most) + 1], counts, odd)
             few, error = min(count, len(rough)), (2 * vectors.shape[1] + own + 16) * 2.0**-24
-            near = rough >= np.partition(rough, -few, axis=0)[-few] - 2 * error
+            known = [hits.scores[-1] if len(hits.scores) == count else -1 for hits in best[first:last]]
+            near = rough >= np.maximum(np.partition(rough, -few, axis=0)[-few] - error, known) - error
             near[few:, own == 0] = False  # all bags score 0, so the first ones will do
-            for q, column in enumerate(near.T, first):
+            for q, (side, column) in enumerate(zip(sides, near.T, strict=True), first):
                 numbers = start + np.flatnonzero(column)
-                best[q] = _exact(sides[q], vectors, offsets, numbers, count, counts, best[q])
+                best[q] = _exact(side, vectors, offsets, numbers, count, counts, best[q])
     return best
 
 
 def _rough(
-    sides: Sequence[Side],
-    parts: Sequence[tuple[int, int]],
+    scorer: Callable[..., np.ndarray],
     vectors: np.ndarray,
     offsets: np.ndarray,
     counts: Counting | None,
     odd: Callable[[slice], object],
 ) -> np.ndarray:
-    """[B, m] float32 SNLI(bag, query): each within (2 r + the query's vectors + 16) 2⁻²⁴ of the score.
-
-    Args:
-        parts: (first, last) of the queries that are taken together.
-    """
-    asked = [_targets(sides[a:b], vectors.shape[1]) for a, b in parts]
-    scores, cosines = np.zeros((len(offsets) - 1, len(sides)), np.float32), np.empty(0, np.float32)
+    """[B, m] float32 SNLI(bag, query): each within (2 r + the query's vectors + 16) 2⁻²⁴ of the score."""
+    found = []
     for first, last in blocks(offsets, ROWS):
         rows, own = slice(offsets[first], offsets[last]), offsets[first : last + 1] - offsets[first]
         with np.errstate(over="ignore", invalid="ignore"):
             block = np.asarray(vectors[rows], np.float32)
             norms = np.sqrt(np.einsum("ij,ij->i", block, block))
-        if (strange := ~((norms > _SMALL) & (norms < _LARGE))).any():
+        if (
+            not norms.min(initial=1) > _SMALL or not norms.max(initial=1) < _LARGE
+        ):  # nor for what is not a number
             odd(rows)
+            strange = ~((norms > _SMALL) & (norms < _LARGE))
             block, norms[strange] = block.copy(), 1
             block[strange] = unit_rows(vectors[rows][strange])
-        alive = np.ones(len(block), bool) if counts is None else counts(rows)
-        full = np.flatnonzero(np.diff(np.concatenate([[0], np.cumsum(alive)])[own]))
-        for (a, b), (targets, means) in zip(parts if len(full) else (), asked, strict=False):
-            size = len(block) * len(means)
-            cosines = cosines if len(cosines) >= size else np.empty(size, np.float32)
-            near = np.matmul(block, targets, out=cosines[:size].reshape(len(block), len(means)))
-            near /= norms[:, None]
-            if counts is not None:
-                near[~alive] = -np.inf
-            scores[first + full, a:b] = np.maximum.reduceat(near, own[full], axis=0) @ means
-    return scores
-
-
-def _targets(sides: Sequence[Side], rank: int) -> tuple[np.ndarray, np.ndarray]:
-    """[r, k] float32 unit vectors of some queries, and [k, m] what each counts in its query's mean."""
-    units = np.concatenate([np.zeros((0, rank)), *(side.units for side in sides)]).astype(np.float32)
-    means, place = np.zeros((len(units), len(sides)), np.float32), 0
-    for q, side in enumerate(sides):
-        own, place = slice(place, place + len(side.units)), place + len(side.units)
-        means[own, q] = 1 / max(len(side.units), 1) if side.weights is None else side.weights
-    return np.ascontiguousarray(units.T), means
+        if counts is not None:
+            alive = counts(rows)
+            block, norms, own = block[alive], norms[alive], offsets_of(alive)[own]
+        found.append(scorer(block, own, norms[:, None]))
+    return np.concatenate(found)
 
 
 def _exact(
@@ -209,18 +189,16 @@ def _exact(
     best: Hits = _NONE,
 ) -> Hits:
     """The best of some numbered bags, in their order, for one query, and of those known; see `search`."""
+    scorer = _scorer([side], np.float64)
     for start in range(0, len(numbers), ROWS):
         some = numbers[start : start + ROWS]
         rows, bag = ranges(offsets, some)
         if counts is not None:
             alive = counts(rows)
             rows, bag = rows[alive], bag[alive]
-        scores, first = np.zeros(len(some)), np.flatnonzero(np.diff(bag, prepend=-1))
-        if len(first) and len(side.units):
-            largest = np.maximum.reduceat(unit_rows(vectors[rows]) @ side.units.T, first, axis=0)
-            means = largest.mean(axis=1) if side.weights is None else largest @ side.weights
-            scores[bag[first]] = np.minimum(means.round(DECIMALS), 1) + 0.0
-        best = best.joined(some, scores, count)
+        own = offsets_of(np.bincount(bag, minlength=len(some)))
+        scores = scorer(unit_rows(vectors[rows]), own)
+        best = best.joined(some, _rounded(scores[:, 0]), count)
     return best
 
 
@@ -238,25 +216,55 @@ def entailments(
         block: vectors at a time, unless a bag has more. For the others see `search`.
     """
     sides = list(map(side_of, queries, weights or [None] * len(queries)))
-    sizes = np.array([len(side.units) for side in sides], np.int64)
-    starts, some = np.cumsum(sizes) - sizes, np.flatnonzero(sizes)
-    targets = np.concatenate([side.units for side in sides if len(side.units)] or [vectors[:0]])
-    # what each target counts in its query's sum, and what that is divided by
-    given = [np.ones(len(side.units)) if side.weights is None else side.weights for side in sides]
-    parts = np.concatenate([*given, np.zeros(0)])
-    divisors = np.array([len(side.units) if side.weights is None else 1 for side in sides])
+    scorer = _scorer(sides, np.float64)
     for first, last in blocks(offsets, block):
-        scores = np.zeros((last - first, len(queries)))
         rows, own = slice(offsets[first], offsets[last]), offsets[first : last + 1] - offsets[first]
-        alive = np.ones(own[-1], bool) if counts is None else counts(rows)
-        full = np.diff(np.concatenate([[0], np.cumsum(alive)])[own]) > 0
-        if full.any() and len(some):
-            cosines = unit_rows(vectors[rows]) @ targets.T
-            cosines[~alive] = -np.inf
-            largest = np.maximum.reduceat(cosines, own[:-1][full], axis=0)
-            means = np.add.reduceat(largest * parts, starts[some], axis=1) / divisors[some]
-            scores[np.ix_(full, some)] = np.minimum(means.round(DECIMALS), 1) + 0.0
-        yield np.arange(first, last), scores
+        alive = slice(None) if counts is None else counts(rows)
+        own = own if counts is None else offsets_of(alive)[own]
+        yield np.arange(first, last), _rounded(scorer(unit_rows(vectors[rows][alive]), own))
+
+
+def _scorer(sides: Sequence[Side], dtype: type) -> Callable[..., np.ndarray]:
+    """What says SNLI [B, m] of bags and each of some queries, in this precision.
+
+    It takes the bags' vectors [N, r], one bag after the other, their offsets [B + 1], and the vectors'
+    lengths [N, 1] where these are not 1.
+    """
+    sizes = np.array([len(side.units) for side in sides], np.int64)
+    some, starts = np.flatnonzero(sizes), offsets_of(sizes)[sizes.nonzero()]
+    units = np.concatenate([side.units for side in sides] or [np.zeros((0, 0))])
+    targets = np.ascontiguousarray(units.T, dtype)
+    shares = np.repeat(1 / np.maximum(sizes, 1), sizes).astype(dtype)
+    for side, start in zip(sides, offsets_of(sizes), strict=False):
+        if side.weights is not None:
+            shares[start : start + len(side.weights)] = side.weights
+
+    def scores(bags, offsets, norms=None):
+        found, full = np.zeros((len(offsets) - 1, len(sides)), dtype), np.flatnonzero(np.diff(offsets))
+        if len(full) and len(some):
+            if norms is not None and len(shares) > bags.shape[1]:
+                bags, norms = bags / norms, None  # the fewer numbers are divided
+            cosines = bags @ targets
+            if norms is not None:
+                cosines /= norms
+            means = np.add.reduceat(_largest(cosines, offsets[full]) * shares, starts, axis=1)
+            found[full[:, None], some] = means
+        return found
+
+    return scores
+
+
+def _rounded(scores: np.ndarray) -> np.ndarray:
+    return np.minimum(scores.round(DECIMALS), 1) + 0.0
+
+
+def _largest(cosines: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """[b, k] the largest of the rows from each start to the next, column by column."""
+    if cosines.shape[1] < WIDE:
+        return np.maximum.reduceat(cosines, starts, axis=0)
+    # which goes down one column after the other, and is slow where there are many
+    each = pairwise([*starts.tolist(), len(cosines)])
+    return np.array([np.maximum.reduce(cosines[a:b], axis=0) for a, b in each])
 
 
 def blocks(offsets: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
