@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from bove.api.graph import Graph, Vectors, checked, mapped
-from bove.errors import BoveError
+from bove.errors import BoveError, similar
 from bove.factor.graphs import GraphCorpus, some
 from bove.factor.model import Model
 from bove.files import encoded
@@ -124,10 +124,15 @@ def names_of(model: Model, path: str | Path, vocabulary: str | Path | None) -> N
 
 
 class Unseen(NamedTuple):
-    """What a model does not know of some graphs: names with their counts."""
+    """What a model does not know of some graphs: names with their counts.
+
+    Attributes:
+        properties: of nodes. relations: of edges. cells: relations of unknown cells.
+    """
 
     properties: Counter[str]
     relations: Counter[str]
+    cells: Counter[str]
 
 
 @dataclass(frozen=True)
@@ -258,6 +263,18 @@ class Corpus:
             found.update(name.encode() + np.ascontiguousarray(one).tobytes())
         return found.hexdigest()
 
+    def unlinked(self) -> list[str]:
+        """A sentence on each relation that has unknown cells and not one edge, of which nothing is learnt."""
+        arrays, names = self.arrays, self.names.relations
+        linked = _count(names, arrays.arc_relation)
+        hidden = _count(names, [] if arrays.unknown_relation is None else arrays.unknown_relation)
+        return [
+            f"{count} unknown cells of relation {name!r}, which has no edge, and so nothing to learn; "
+            f"{similar(name, linked)}".rstrip("; ")
+            for name, count in hidden.items()
+            if name not in linked
+        ]
+
     def without_extra(self) -> "Corpus":
         """The corpus without properties that lie beyond its names."""
         arrays = self.arrays
@@ -287,7 +304,7 @@ class Corpus:
             BoveError: vectors of different lengths, or of another than the rank.
         """
         if names.hash == self.names.hash:
-            return self, Unseen(Counter(), Counter())
+            return self, Unseen(Counter(), Counter(), Counter())
         old, ours = self.arrays, self.names
         if len(old.extra):
             raise BoveError("graphs with words outside of their vocabulary fit its models alone")
@@ -297,10 +314,11 @@ class Corpus:
         properties, arcs = place[old.properties], relation[old.arc_relation]
         keep, kept = properties >= 0, arcs >= 0
         lost = _count(ours.properties, old.properties[~keep])
-        unseen = Unseen(lost, _count(ours.relations, old.arc_relation[~kept]))
+        unseen = Unseen(lost, _count(ours.relations, old.arc_relation[~kept]), Counter())
         hidden = dict[str, Any]()
-        if old.unknown_offsets is not None:
+        if old.unknown_relation is not None and old.unknown_offsets is not None:
             cells = relation[old.unknown_relation]
+            unseen = unseen._replace(cells=_count(ours.relations, old.unknown_relation[cells < 0]))
             hidden = {"unknown_offsets": _thinned(old.unknown_offsets, cells >= 0)}
             hidden["unknown_relation"] = cells[cells >= 0]
             for end in ("unknown_head", "unknown_dependent"):
@@ -441,7 +459,7 @@ def _but(numbers: Mapping[int, float], count: int) -> np.ndarray | None:
     return found
 
 
-def _count(names: Collection[str], rows: np.ndarray) -> Counter[str]:
+def _count(names: Collection[str], rows: Any) -> Counter[str]:
     """The count of each name's row, in the order of the names."""
     counts = np.bincount(rows, minlength=len(names)).tolist()
     return Counter({name: count for name, count in zip(names, counts, strict=True) if count})
@@ -484,6 +502,18 @@ def stacked(vectors: Vectors, names: Iterable[str], rank: int | None = None) -> 
 def _thinned(offsets: np.ndarray, keep: np.ndarray) -> np.ndarray:
     """The offsets after entries have gone."""
     return np.concatenate([[0], np.cumsum(keep)])[offsets].astype(np.int64)
+
+
+class BagList(list[np.ndarray]):
+    """The bags of some graphs; what wants an array of them, as scikit-learn's steps do, hears of `pool`."""
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if len({len(bag) for bag in self}) > 1:
+            raise BoveError(
+                "bags of different lengths cannot be one array; set pool to 'mean', 'gram' or 'both' for one "
+                "row for each graph"
+            )
+        return np.array(list(self), dtype)
 
 
 def split(E: np.ndarray, corpus: Corpus) -> list[np.ndarray]:

@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from bove.api.corpus import (
+    BagList,
     Corpus,
     Names,
     Unseen,
@@ -359,7 +360,7 @@ class BoVE(TransformerMixin, BaseEstimator):
         if got.E is not None:
             self.bags_ = split(got.E, corpus)
             self._trained_on = corpus.digest() if len(corpus) == 1 else ""
-        for line in findings(got.rows, got.R, begun.settings, data.groups):
+        for line in (*corpus.unlinked(), *findings(got.rows, got.R, begun.settings, data.groups)):
             warnings.warn(line, BoveWarning, stacklevel=2)
         if got.unfinished:
             said = f"training did all of its {len(got.rows)} rounds and had not converged"
@@ -396,7 +397,7 @@ class BoVE(TransformerMixin, BaseEstimator):
         corpus = self._numbered(Corpus.of(X), vectors)
         bags = split(self._infer(corpus)[0], corpus)
         if self.pool is None:
-            return bags
+            return BagList(bags)
         return pooled(bags, self.model_.rank, self.pool, self.properties_.dtype)
 
     @available_if(lambda self: self.pool is not None)
@@ -520,7 +521,7 @@ class BoVE(TransformerMixin, BaseEstimator):
         numbered, unseen = corpus.numbered_as(self.names_, vectors, self.model_.rank)
         said = [
             f"{counts.total()} {kind} of {len(counts)} unknown names ({shown(counts)})"
-            for kind, counts in zip(("properties", "edges"), unseen, strict=True)
+            for kind, counts in zip(("properties", "edges", "unknown cells"), unseen, strict=True)
             if counts
         ]
         if said:

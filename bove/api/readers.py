@@ -69,7 +69,7 @@ def read_vectors(path: str | Path, prefix: str = "word:") -> Mapping[str, np.nda
 
 def from_networkx(
     network: "networkx.Graph[Any]", properties: Properties = None, label: str | None = LABEL, id: str = "",
-    weight: str | None = None, values: str | Iterable[str] = (),
+    weight: str | None = None, values: str | Iterable[str] = (), unknown: Triples = (),
 ) -> Graph:  # fmt: skip
     """The graph of a networkx graph of any kind; its nodes keep their order, and their keys as names.
 
@@ -87,10 +87,12 @@ def from_networkx(
         weight: edge attribute that is the weight; edges without it have 1. By default none is.
         values: node attributes that are numbers and stay so: `size` of the value 3 is the property `size` of
             the value 3, a list or an array of numbers the properties `size:0`, `size:1`, …
+        unknown: (head, relation, dependent) of which nothing is known, by the nodes' keys; of an undirected
+            graph the other way round too.
 
     Raises:
         BoveError: no networkx graph, an attribute that no node, or no edge, has, properties that are no
-            texts, or weights and values that are no finite numbers.
+            texts, weights and values that are no finite numbers, or an unknown triple of no node.
     """
     if not hasattr(network, "is_directed") or not hasattr(network, "nodes"):
         raise BoveError(f"{type(network).__name__} is not a networkx graph")
@@ -123,6 +125,12 @@ def from_networkx(
                 sums[relation, i, j] = given + sums.get((relation, i, j), 0)
     for cell, total in sums.items():
         graph.add_edge(*cell, total)
+    for head, relation, dependent, _ in each_triple(unknown):
+        if strange := [k for k in (head, dependent) if not isinstance(k, Hashable) or k not in numbers]:
+            raise BoveError(f"unknown: {(head, relation, dependent)!r}: the graph has no node {strange[0]!r}")
+        graph.add_unknown(relation, numbers[head], numbers[dependent])
+        if not network.is_directed():
+            graph.add_unknown(relation, numbers[dependent], numbers[head])
     return graph
 
 

@@ -300,6 +300,15 @@ def test_pooled_bags_are_features_under_cross_validation():
     assert scores[1].mean() > 0.9 and scores[0].mean() < 0.65
 
 
+def test_a_step_that_wants_one_row_for_each_graph_hears_of_pool(fitted):
+    graphs = random_graphs()
+    assert len({len(graph) for graph in graphs}) > 1
+    with pytest.raises(bove.BoveError, match="set pool to 'mean'"):
+        make_pipeline(clone(fitted), StandardScaler()).fit(graphs)
+    same = fitted.transform(graphs[:1] * 2)
+    np.testing.assert_array_equal(np.asarray(same, np.float64), np.stack(same))
+
+
 def test_pooled_bags_are_means_with_names_for_their_columns(fitted):
     pandas = pytest.importorskip("pandas")
     graphs, bags = random_graphs(2), fitted.transform(random_graphs(2))

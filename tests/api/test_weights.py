@@ -99,6 +99,27 @@ def test_triples_have_weights_in_a_fourth_column_and_unknown_cells():
     assert bove.from_triples(pd.DataFrame(rows)).edges == want.edges
 
 
+@pytest.mark.parametrize("directed", [True, False])
+def test_networkx_graphs_have_unknown_cells_by_their_keys(directed):
+    network = (nx.DiGraph if directed else nx.Graph)([("u", "v")])
+    graph = bove.from_networkx(network, unknown=[("v", "knows", "u")])
+    assert graph.unknown == [("knows", 1, 0), *([] if directed else [("knows", 0, 1)])]
+    for strange in ("w", ["u"]):
+        with pytest.raises(bove.BoveError, match="the graph has no node"):
+            bove.from_networkx(network, unknown=[("u", "knows", strange)])
+
+
+def test_unknown_cells_of_a_relation_without_edges_are_told():
+    train = [("a", "likes", "b"), ("b", "likes", "c"), ("c", "knows", "a")]
+    graph = bove.from_triples(train, unknown=[("c", "lkes", "a"), ("a", "knows", "b")])
+    with pytest.warns(bove.BoveWarning, match="1 unknown cells of relation 'lkes'.*; did you mean likes"):
+        bove.BoVE(2, max_rounds=2, tolerance=0).fit([graph])
+    model = bove.BoVE(2, max_rounds=2, tolerance=0).fit([bove.from_triples(train)])
+    assert model.unseen([graph]).cells == {"lkes": 1}
+    with pytest.warns(bove.BoveWarning, match="leaves out 1 unknown cells of 1 unknown names"):
+        model.transform([graph])
+
+
 @pytest.mark.parametrize(
     ("make", "says"),
     [
