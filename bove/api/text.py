@@ -1,5 +1,7 @@
 """Sentences of your own through a finished run: `load` it, then bags, scores and search of any texts."""
 
+import warnings
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import closing, nullcontext
 from functools import lru_cache
@@ -9,17 +11,18 @@ from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
-from bove.api.corpus import check_pool, pooled
+from bove.api.corpus import check_pool, pooled, shown
 from bove.bags import BOVE
 from bove.bags.store import Bags
 from bove.config.variants import Run
 from bove.embedder import Bag, Embedder
-from bove.errors import BoveError
+from bove.errors import BoveError, BoveWarning
 from bove.evaluate.alignment import DECIMALS, NONE, check_weighting, token_weights
 from bove.evaluate.search import BagIndex, Counting, answers, entailments, ranked, search
 from bove.factor.graphs import offsets_of
 from bove.text.conll import Sentence
 from bove.text.pairs import read_pairs
+from bove.text.vocabulary import UNKNOWN_WORD
 
 # Cosines that are in memory at once, 8 bytes each.
 _CELLS = 1 << 24
@@ -54,7 +57,8 @@ class TextModel:
     """A run's parser and model. One text is one bag, also where it holds several sentences or none.
 
     What was parsed last is kept, so that asking for the tokens, the bags and the scores of the same texts
-    takes one parse.
+    takes one parse. Words that neither the treebank nor the word vectors have are counted in a warning
+    (`BoveWarning`); their vectors come from their tag and their place in the tree.
 
     Attributes:
         systems: the systems whose bags it makes.
@@ -103,10 +107,19 @@ class TextModel:
         places = self._embedder.places(trees, system)
         return [[tree.forms[p] for p in own] for tree, own in zip(trees, places, strict=True)]
 
+    @overload
+    def similarity(  # type: ignore[overload-overlap]  # a text is an iterable of texts too
+        self, first: str, second: str, system: str = ..., *, weight: str = ..., power: float = ...
+    ) -> float: ...
+    @overload
+    def similarity(
+        self, first: Iterable[str], second: Iterable[str], system: str = ..., *,
+        weight: str = ..., power: float = ...,
+    ) -> np.ndarray: ...  # fmt: skip
     def similarity(
         self, first: Iterable[str], second: Iterable[str], system: str = BOVE, *,
         weight: str = NONE, power: float = 1.0,
-    ) -> Any:  # fmt: skip
+    ) -> float | np.ndarray:  # fmt: skip
         """STS of each first text with each second one; see `bove.similarity_score`.
 
         Args:
@@ -126,10 +139,19 @@ class TextModel:
         scores = np.divide(2 * forward * backward, total, out=np.zeros_like(total), where=total > 0)
         return _single(np.minimum(scores.round(DECIMALS), 1) + 0.0, first, second)
 
+    @overload
+    def entailment(  # type: ignore[overload-overlap]  # a text is an iterable of texts too
+        self, first: str, second: str, system: str = ..., *, weight: str = ..., power: float = ...
+    ) -> float: ...
+    @overload
+    def entailment(
+        self, first: Iterable[str], second: Iterable[str], system: str = ..., *,
+        weight: str = ..., power: float = ...,
+    ) -> np.ndarray: ...  # fmt: skip
     def entailment(
         self, first: Iterable[str], second: Iterable[str], system: str = BOVE, *,
         weight: str = NONE, power: float = 1.0,
-    ) -> Any:  # fmt: skip
+    ) -> float | np.ndarray:  # fmt: skip
         """SNLI of each first text with each second one, how well the first entails the second.
 
         For arguments, result and errors see `similarity`; for the score `bove.entailment_score`.
@@ -175,7 +197,18 @@ class TextModel:
         return [Hit(rank, score, texts.get(bags.ids[s], bags.ids[s])) for rank, (s, score) in order]
 
     def _parsed(self, texts: tuple[str, ...]) -> list[Sentence]:
-        return self._embedder.parse(texts)
+        trees = self._embedder.parse(texts)
+        known = self._embedder.known_as(trees)
+        unknown = Counter(
+            form
+            for tree, names in zip(trees, known, strict=True)
+            for form, name in zip(tree.forms, names, strict=True)
+            if not name or name.startswith(UNKNOWN_WORD)
+        )
+        if unknown:
+            said = f"{unknown.total()} tokens are words that neither treebank nor word vectors have"
+            warnings.warn(f"{said}: {shown(unknown)}", BoveWarning, stacklevel=4)
+        return trees
 
     def _bags(self, texts: tuple[str, ...], system: str) -> list[Bag]:
         return self._embedder.bags(self._trees(texts), system)
@@ -228,7 +261,7 @@ def _texts(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(map(str, given))
 
 
-def _single(scores: np.ndarray, first: Any, second: Any) -> Any:
+def _single(scores: np.ndarray, first: Any, second: Any) -> float | np.ndarray:
     """The scores, or the only one of two texts."""
     return float(scores[0, 0]) if isinstance(first, str) and isinstance(second, str) else scores
 

@@ -64,6 +64,14 @@ def test_tokens_stand_beside_vectors_and_means_are_theirs(run):
     assert run.encode([]) == [] and run.encode([], pool="mean").shape == (0, 6)
 
 
+def test_words_that_nothing_knows_are_told_once(run, recwarn):
+    with pytest.warns(bove.BoveWarning, match="1 tokens are words that neither.* have: the$"):
+        run.encode(TEXTS[1:])
+    recwarn.clear()
+    run.tokens(TEXTS[1:]), run.encode(TEXTS[:1])
+    assert not recwarn.list
+
+
 @pytest.mark.parametrize("weight", ["none", "length", "evidence"])
 @pytest.mark.parametrize("task", ["similarity", "entailment"])
 def test_weighted_scores_are_those_of_the_stages(run, folder, tmp_path, task, weight):
