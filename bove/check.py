@@ -411,6 +411,23 @@ def _check_config(check: Check) -> None:
                 pairs = read_subset(located, subset)
                 read[subset] = f"{len(pairs):,} pairs, {sum(pair.scored for pair in pairs):,} of them scored"
         check.facts |= {f"data set {name}": read} if read else {}
+    _check_roles(config)
+
+
+def _check_roles(config: dict) -> None:
+    """BoveError where probes of roles ask for labels that the treebank lacks, so that there can be none."""
+    probes = {name: dataset for name, dataset in config["datasets"].items() if "from" in dataset}
+    treebank, path = config["treebank"], sources.locate(config, config["treebank"]["train"])
+    if not probes or config["parser"]["source"] != "train" or not Path(path).is_file():
+        return
+    trees = read_sentences(path, treebank["columns"], treebank["encoding"])
+    labels = {label for tree in trees for label in tree.relations}
+    for name, dataset in probes.items():
+        parsed = not any("parses" in config["datasets"][one] for one in dataset["from"])
+        for key in ("subjects", "objects") if parsed else ():
+            if labels.isdisjoint(dataset[key]):
+                said = f"configuration: datasets.{name}.{key}: {', '.join(dataset[key])}"
+                raise BoveError(f"{said}: {path} has no such relation; name its own, or leave this set out")
 
 
 # Files of arrays, which stages write, and other programs too

@@ -283,6 +283,16 @@ def test_a_configuration_s_pairs_are_read_in_the_columns_that_it_names(check, tm
             assert code == 2 and found in report["error"]
 
 
+def test_labels_of_roles_are_those_of_the_treebank(check, tmp_path):
+    (tmp_path / "own.conllu").write_text(DOGS_U, encoding="utf-8")
+    own = f"treebank: {{train: {tmp_path}/own.conllu}}\n"
+    code, (_, report) = check(CONFIG, own)
+    assert code == 2 and "datasets.roles.objects: obj, obl, OBJ: " in report["error"]
+    assert "own.conllu has no such relation" in report["error"]
+    own += "datasets: {roles: {objects: [nsubj]}}\n"
+    assert check(CONFIG, own)[0] == 0
+
+
 @pytest.mark.parametrize(
     "text",
     [

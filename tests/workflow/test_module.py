@@ -56,3 +56,9 @@ def test_a_workflow_with_a_rule_of_its_own_plans_a_run_with_its_settings(hosted,
     assert jobs["own"] == jobs["bove_tables"] == jobs["bove_train_als"] == jobs["everything"] == 1
     assert "results/mine/model/model.safetensors" in said and "--rank 12 " in said
     assert not (own / "results").exists()
+    if not hosted:
+        done = checkout.snakemake(*words, "--until", "bove_parse", "--config", 'parser={"shards": 2}')
+        assert (
+            done.returncode == 2
+            and "write --until bove_parse bove_gather_parses" in done.stdout + done.stderr
+        )

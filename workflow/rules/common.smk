@@ -253,10 +253,15 @@ def whole():
     return not part and (not asked.targets or bool({"all", "default"} & set(asked.targets)))
 
 
+# What a rule is called: other than here where this is a module of another workflow.
+CALLED = workflow.modifier.modify_rulename
+
+
 def check_until():
     """See that --until names what puts the shards together, where it names a stage that has shards."""
     until = workflow.dag_settings.until if workflow.dag_settings else ()  # None while the rules are read
     for stage, gather, sharded in (("parse", "gather_parses", SHARDED), ("infer", "gather_bags", BAGS)):
+        stage, gather = CALLED(stage), CALLED(gather)
         if sharded and stage in until and gather not in until:
             refuse(
                 f"--until {stage}: {', '.join(sharded)}: made by {stage}_shard in parts, which {gather} puts "
