@@ -164,7 +164,7 @@ def _rough(
         rows, own = slice(offsets[first], offsets[last]), offsets[first : last + 1] - offsets[first]
         with np.errstate(over="ignore", invalid="ignore"):
             block = np.asarray(vectors[rows], np.float32)
-            norms = np.sqrt(np.einsum("ij,ij->i", block, block))
+            norms = np.sqrt(np.vecdot(block, block))
         if (
             not norms.min(initial=1) > _SMALL or not norms.max(initial=1) < _LARGE
         ):  # nor for what is not a number

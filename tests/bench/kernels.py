@@ -216,7 +216,7 @@ def bench_search(bags, queries, r=300):
         "single precision": lambda: plain_search(*of, exact=False),
     }
     taken, found = {name: [] for name in ways}, {}
-    for _ in range(2 if bags * queries > 5e5 else 7):
+    for _ in range(1 if bags * queries > 5e6 else 2 if queries > 1 else 7):
         for name, run in ways.items():
             began = time.process_time()
             found[name] = run()

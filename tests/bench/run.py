@@ -41,7 +41,7 @@ def main():
     parts = [("bench_peak",), *(("bench_kernels", r) for r in (50, 100, 200, 300))]
     parts += [("bench_memory",), ("bench_kronecker",), ("bench_rescal",)]
     parts += [("bench_search", bags, queries) for bags in (5000, 50000) for queries in (1, 400)]
-    parts += [("bench_search", 500, 1600)]
+    parts += [("bench_search", 5000, 1600)]
     parts += [("bench_solvers", args.run), ("bench_training", args.run)]
     sizes = (1000, 2000, 4000, 8000)
     parts += [("bench_round", None, n, f"{n} sentences of a treebank's lengths") for n in sizes]
