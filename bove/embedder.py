@@ -18,7 +18,6 @@ from bove.config.load import defaults
 from bove.config.variants import Run
 from bove.errors import BoveError
 from bove.factor.graphs import GraphCorpus
-from bove.factor.inference import Inference
 from bove.factor.model import Model
 from bove.factor.settings import InferenceSettings, make
 from bove.text.conll import Sentence
@@ -92,7 +91,7 @@ class Embedder:
         self.vocabulary, self.model, self.vectors, self.settings = vocabulary, model, vectors, settings
         self.systems = tuple(name for name in SYSTEMS if name != WORD_VECTORS or vectors is not None)
         self._make_parser, self._parser = parser, None
-        self._inferences: dict[str, Inference] = {}
+        self._inferences: dict[str, Any] = {}
 
     @classmethod
     def open(
@@ -203,6 +202,8 @@ class Embedder:
             found = [self.vectors.rows(own) for own in rows]
             return list(map(Bag, places, found, map(word_evidence, found)))
         if system not in self._inferences:
+            from bove.factor.inference import Inference  # with SciPy's solvers, which take long to load
+
             self._inferences[system] = Inference(self.model, self.settings.inference, system == BOVE)
         corpus = self.graphs(sentences)
         first, index = corpus.distinct()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from bove.api.graph import Graph, Vectors, checked, mapped
 from bove.errors import BoveError, similar
@@ -217,7 +217,7 @@ class Corpus:
             parts = dict(zip(("relation", "head", "dependent"), _placed(never, n), strict=True))
             hidden = {f"unknown_{name}": part for name, part in parts.items()}
             hidden["unknown_offsets"] = np.array([0, len(never)])
-        W = sp.csr_array((n, len(property_names)) if properties is None else properties)
+        W = scipy.sparse.csr_array((n, len(property_names)) if properties is None else properties)
         if W.shape != (n, len(property_names)):
             raise BoveError(f"properties: of shape {W.shape}, but {(n, len(property_names))} is due")
         W.sum_duplicates()

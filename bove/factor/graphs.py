@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-import scipy.sparse as sp
+import scipy  # its parts are loaded where they are used
 
 # the arrays that only graphs with values, weights or unknown cells have
 OPTIONAL = (
@@ -77,12 +77,12 @@ class GraphCorpus:
         """[S] number of tokens of each graph."""
         return np.diff(self.token_offsets)
 
-    def property_matrix(self, dtype=np.float32) -> sp.csr_array:
+    def property_matrix(self, dtype=np.float32) -> "scipy.sparse.csr_array":
         """[c, T] CSR: W of the whole corpus, the graphs side by side."""
         token = np.repeat(np.arange(self.n_tokens), np.diff(self.property_offsets))
         cells = (self.properties, token)
         values = filled(self.property_value, slice(None), len(token), dtype)
-        return sp.csr_array((values, cells), shape=(self.n_properties, self.n_tokens))
+        return scipy.sparse.csr_array((values, cells), shape=(self.n_properties, self.n_tokens))
 
     @cached_property
     def arcs_by_relation(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:

@@ -163,7 +163,9 @@ def test_the_wheel_has_every_module_and_file_that_installed_commands_read(instal
 USE = """
 import sys, bove
 assert not {"numpy", "sklearn", "yaml"} & set(sys.modules), "import bove is not instant"
-import bove.config.load
+import bove.cli.search, bove.config.load
+unused = {"jsonschema", "pandas", "scipy.linalg", "scipy.sparse", "sklearn"} & set(sys.modules)
+assert not unused, unused
 print(bove.__file__, bove.config.load.defaults()["inference"]["solver"])
 graph = bove.Graph([["a:1"], ["a:2"]], [["x", 0, 1]])
 (bag,) = bove.BoVE(rank=2, lambda_P=0.01, lambda_E=0.01).fit_transform([graph])
