@@ -149,11 +149,3 @@ def test_a_stanza_model_that_is_none_is_refused_and_runs_nothing(tmp_path, pickl
     for name in ("x.pt", "y.pt"):
         with pytest.raises(BoveError, match="not a Stanza"):
             read_checkpoint(tmp_path / name, "tagger")
-
-
-def test_a_stanza_model_with_a_damaged_note_is_refused(tmp_path):
-    torch = pytest.importorskip("torch")
-    for note in ("{", "3", "{}", '{"conventions": 3}', '{"conventions": {}}'):
-        torch.save({"model": {}, "vocab": {"upos": 1}, "config": {}, "bove": note}, tmp_path / "x.pt")
-        with pytest.raises(BoveError, match="note of the treebank's conventions is damaged"):
-            read_checkpoint(tmp_path / "x.pt", "tagger")

@@ -173,14 +173,12 @@ def _evaluate(parser, path, sentences, trees) -> tuple:
 
 
 def _report(content, rate) -> None:
-    log.info("sentences: %s", ", ".join(f"{n} {kind}" for kind, n in content["sentences"].items()))
-    if content["sentences_cut"]:
-        log.warning("%d sentences longer than the limit, parsed in pieces", content["sentences_cut"])
     for title, ending in (("all", ""), ("no punctuation", "_without_punctuation")):
         found = content[f"accuracy{ending}"].items()
         shares = ", ".join(f"{key} {100 * x:.2f} %" for key, x in found if x is not None)
         log.info("%s, %d tokens: %s", title, content[f"tokens{ending}"], shares or "none")
-    log.info("the parser knows the labels of %.2f %% of arcs", 100 * content["arcs_with_known_labels"])
+    if content["sentences_cut"]:
+        log.warning("%d sentences longer than the limit, parsed in pieces", content["sentences_cut"])
     if lacks := list(content["labels_the_parser_lacks"].items())[:5]:
         log.warning("labels that the parser lacks: %s", ", ".join(f"{name} ({n})" for name, n in lacks))
     log.info("%.0f sentences a second", rate)
@@ -297,14 +295,10 @@ def read_sides(path) -> tuple[list[str], list[str]]:
 
 
 def _check_parser(args) -> None:
-    models = [args.tagger, args.parser]
-    if args.parses and (
-        further_files(args) or any(value is not None for value in (*models, args.max_tokens))
-    ):
+    given = [args.tagger, args.parser, args.max_tokens, args.shard, *further_files(args).values()]
+    if args.parses and any(value is not None for value in given):
         raise BoveError("--parses takes over finished trees; leave out --tagger, --parser and all of theirs")
-    if args.parses and args.shard:
-        raise BoveError("--parses takes over finished trees, all at once; leave out --shard")
-    if not args.parses and None in models:
+    if not args.parses and None in given[:2]:
         raise BoveError("give --tagger and --parser, or finished trees with --parses")
     if args.vocabulary is None and args.min_coverage is not None:
         raise BoveError("--min-coverage is of a vocabulary's relations; give --vocabulary too")
@@ -394,25 +388,19 @@ def run_gather_parses(args: argparse.Namespace) -> None:
 
 
 def register_roles(parser: argparse.ArgumentParser) -> None:
-    add, label = parser.add_argument, "labels of the arcs from a verb to its"
+    add = parser.add_argument
     source = "a data set's pairs.jsonl and its parses.conllu.gz; once for each data set"
-    least = "least score of a similarity pair whose first sentence counts as entailing the second"
     add("--from", required=True, nargs=2, action="append", dest="sources", metavar=("PAIRS", "PARSES"),
         help=source)  # fmt: skip
-    schema = load_schema()["properties"]["datasets"]["additionalProperties"]
-    usual = fill({"task": ROLES}, schema, ROLES)
     add("--dataset", default=ROLES, metavar="NAME", help=f"name of the data set to make (default {ROLES})")
     add("--label", default=ROLES, metavar="NAME", help=f"its name in the tables (default {ROLES})")
-    for key, what in (("subjects", "subject"), ("objects", "objects")):
-        shown = f"{label} {what} (default {' '.join(usual[key])})"
+    usual = fill({"task": ROLES}, load_schema()["properties"]["datasets"]["additionalProperties"], ROLES)
+    for key in ("subjects", "objects"):
+        shown = f"labels of the arcs from a verb to its {key} (default {' '.join(usual[key])})"
         add(f"--{key}", nargs="+", default=usual[key], metavar="LABEL", help=shown)
-    add(
-        "--min-gold",
-        type=float,
-        default=usual["min_gold"],
-        metavar="X",
-        help=f"{least} (default {usual['min_gold']:g})",
-    )
+    least = "least score of a similarity pair whose first sentence counts as entailing the second"
+    shown = f"{least} (default {usual['min_gold']:g})"
+    add("--min-gold", type=float, default=usual["min_gold"], metavar="X", help=shown)
     add("--parses", required=True, metavar="parses.conllu.gz", help="trees to write, three for each probe")
     add("--output", required=True, metavar="pairs.jsonl", help="probes to write")
 
@@ -428,13 +416,8 @@ def run_roles(args: argparse.Namespace) -> None:
             made = list(probes(pairs, trees, (args.dataset, args.label), labels, args.min_gold, counts))
         except BoveError as e:
             raise BoveError(f"{parses_path}: {e}") from e
-        if any(probe.id == other.id for probe, _ in made[:1] for other, _ in found):
-            raise BoveError(f"{pairs_path}: its data set is given twice; give each once")
-        log.log(
-            *(logging.INFO if made else logging.WARNING, "%s: %d probes of %d pairs; left out %s"),
-            *(pairs_path, len(made), len(pairs)),
-            ", ".join(f"{number} {reason}" for reason, number in counts.items()) or "none",
-        )
+        left_out = ", ".join(f"{number} {reason}" for reason, number in counts.items()) or "none"
+        log.info("%s: %d probes of %d pairs; left out %s", pairs_path, len(made), len(pairs), left_out)
         found += made
     if not found:
         raise BoveError(

@@ -16,6 +16,7 @@ from bove.evaluate.metrics import METRICS
 from bove.evaluate.results import AGGREGATES, MEAN, TOGETHER, csv_text, parted, weighted
 from bove.evaluate.tables import (
     ABSENT,
+    FLOAT,
     HEAD,
     Cell,
     Findings,
@@ -27,6 +28,7 @@ from bove.evaluate.tables import (
     latex_header,
     latex_line,
     latex_text,
+    markdown_cell,
     markdown_table,
     marks_of,
     printed_p,
@@ -49,19 +51,6 @@ _COLUMNS = """The columns of the summary are the data sets: the *mean* of their 
 _MOST_LINES = 10  # of the table, at the end of a run
 _MOST_COLUMNS = 6  # in print that is not the smallest
 _CHOSEN = "*"  # behind data sets on which settings were chosen
-_FLOAT = r"""\begin{table*}
-\centering\%s\setlength{\tabcolsep}{3pt}
-\begin{tabular}{@{}l%s@{}}
-\toprule
-%s
-\midrule
-%s
-\bottomrule
-\end{tabular}
-\caption{%s}
-\label{tab:summary}
-\end{table*}
-"""
 
 
 class Column(NamedTuple):
@@ -83,7 +72,7 @@ def summary_files(findings: Findings) -> dict[str, str]:
     ]
     compared = list(_differences(columns, findings))
     shown = [[name, *(f"{text} ({p})" if p else text for text, p in cells)] for name, cells in compared]
-    lines = [[name, *map(_markdown_cell, cells)] for name, *cells in values] + shown
+    lines = [[name, *map(markdown_cell, cells)] for name, *cells in values] + shown
     body = [latex_line([latex_text(name), *map(latex_cell, cells)]) for name, *cells in values]
     body += [r"\midrule"] if compared else []
     for name, cells in compared:
@@ -92,10 +81,11 @@ def summary_files(findings: Findings) -> dict[str, str]:
         ps = (latex_text(f"({p})" if p else p) for _, p in cells)
         body.append(latex_line([rf"\quad {latex_text(other)}", *ps]))
     size = "footnotesize" if len(columns) <= _MOST_COLUMNS else "scriptsize"
-    parts = size, "c" * len(columns), "\n".join(latex_header(header)), "\n".join(body)
+    tex = "\n".join([*latex_header(header), r"\midrule", *body])
+    below_it = rf"\caption{{{latex_text(caption)}}}" + "\n\\label{tab:summary}"
     return {
         "summary.md": f"# Summary\n\n{markdown_table(header, lines, 1)}{below(caption)}",
-        "summary.tex": HEAD + _FLOAT % (*parts, latex_text(caption)),
+        "summary.tex": HEAD + FLOAT % (size, "3pt", "l" + "c" * len(columns), tex, below_it),
         "summary.csv": _csv(systems, columns),
         "legend.md": _legend(columns, findings),
     }
@@ -181,11 +171,6 @@ def _differences(
 def _times_100(value: float) -> str:
     text = f"{100 * value:.1f}"
     return text.removeprefix("-") if float(text) == 0 else text
-
-
-def _markdown_cell(cell: Cell) -> str:
-    text = f"**{cell.text}**" if cell.bold else cell.text
-    return " ".join(filter(None, (text + cell.marks, cell.note)))
 
 
 def _caption(columns: Sequence[Column], findings: Findings) -> str:

@@ -146,7 +146,7 @@ FIRST = "the first table"
 _NAME_WIDTH = 11  # characters in a line of a column's name
 _MOST_COLUMNS = 5  # of values, side by side on a page
 _MOST_ROWS = 32  # of a float, so that it has room on a page
-_FLOAT = r"""\begin{table*}
+FLOAT = r"""\begin{table*}
 \centering\%s\setlength{\tabcolsep}{%s}
 \begin{tabular}{@{}%s@{}}
 \toprule
@@ -213,12 +213,12 @@ def _markdown(table: Table, level: str) -> str:
     rows = []
     for row in table.rows:
         subset = f"{row.subset} ({row.detail})" if row.detail else row.subset
-        rows.append([row.dataset, subset, *row.names, row.pairs, *map(_markdown_cell, row.cells)])
+        rows.append([row.dataset, subset, *row.names, row.pairs, *map(markdown_cell, row.cells)])
     body = markdown_table(header, rows, 2 + len(table.names))
     return f"{level} {table.title}\n\n{body}{below(table.caption, table.notes)}"
 
 
-def _markdown_cell(cell: Cell) -> str:
+def markdown_cell(cell: Cell) -> str:
     text = f"**{cell.text}**" if cell.bold else cell.text
     return " ".join(filter(None, (text + cell.marks, cell.interval, cell.note)))
 
@@ -257,7 +257,7 @@ def _latex(table: Table) -> Iterator[str]:
                     names = map(latex_text, row.names or [row.subset, row.pairs])
                     lines.append(latex_line([*names, *cells]))
             columns = f"l{'l' if table.names else 'r'}{'c' * (end - start)}"
-            yield _FLOAT % (*size, columns, "\n".join(lines), caption)
+            yield FLOAT % (*size, columns, "\n".join(lines), caption)
             caption = rf"\caption[]{{{title}, continued.}}"
 
 

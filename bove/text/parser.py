@@ -81,27 +81,14 @@ def read_checkpoint(path: str | Path, kind: str) -> dict:
         BoveError: no such file, not a model, or one of another kind.
     """
     content, advice = load_safely(path, kind), f"give the file that `bove train-{kind}` wrote"
-    if not is_model(content):
+    parts = ("model", "vocab", "config")
+    if not isinstance(content, dict) or not all(isinstance(content.get(name), dict) for name in parts):
         raise BoveError(f"{path}: not a Stanza model; {advice}")
     if "deprel" in content["vocab"] and kind == "tagger":
         raise BoveError(f"{path}: a parser in the place of the tagger; exchange the two files")
     if _KIND_SIGNS[kind] not in content["vocab"]:
         raise BoveError(f"{path}: a Stanza model, but no {kind}; {advice}")
-    read_conventions(path, content)
     return content
-
-
-def is_model(content: object) -> bool:
-    """Whether what a file holds has the parts of a tagger or parser."""
-    return isinstance(content, dict) and all(
-        isinstance(content.get(name), dict) for name in ("model", "vocab", "config")
-    )
-
-
-def units(vocab: object) -> list[str]:
-    """The names that one of a model's vocabularies numbers; none where it is of another make."""
-    found = vocab.get("_id2unit") if isinstance(vocab, dict) else None
-    return [str(unit) for unit in found] if isinstance(found, list) else []
 
 
 def write_checkpoint(path: str | Path, content: dict, kind: str, conventions: Conventions) -> None:
@@ -115,17 +102,10 @@ def write_checkpoint(path: str | Path, content: dict, kind: str, conventions: Co
         torch.save(kept | {"config": config, "bove": note}, stream)
 
 
-def read_conventions(path: str | Path, content: dict) -> Conventions | None:
-    """The treebank's conventions that a checkpoint holds; None for a model that BoVE did not train.
-
-    Raises:
-        BoveError: they are damaged.
-    """
+def read_conventions(content: dict) -> Conventions | None:
+    """The treebank's conventions that a checkpoint holds; None for a model that BoVE did not train."""
     note = content.get("bove")
-    try:
-        return None if note is None else Conventions.from_json(json.loads(note)["conventions"])
-    except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as e:
-        raise BoveError(f"{path}: its note of the treebank's conventions is damaged; train it again") from e
+    return None if note is None else Conventions.from_json(json.loads(note)["conventions"])
 
 
 def state_hash(content: dict) -> str:
@@ -154,7 +134,7 @@ def needed(path: str | Path, content: dict) -> list[str]:
         )
     names = ["pretrain"] if config.get("pretrain") else []
     names += ["charlm_forward", "charlm_backward"] if config.get("charlm") else []
-    lemmas = set(units(vocab.get("lemma"))) - _NO_LEMMAS if "deprel" in vocab else set()
+    lemmas = set(vocab.get("lemma", {}).get("_id2unit", ())) - _NO_LEMMAS if "deprel" in vocab else set()
     return [*names, "lemmatizer"] if lemmas and config.get("word_emb_dim") else names
 
 
@@ -286,7 +266,7 @@ class Parser:
             processors |= {"lemma": (path, content)} if name == "lemmatizer" else {}
         places = _places_of_further_files(processors, further)
         self.max_tokens = max_tokens
-        self.conventions = read_conventions(parser, models["parser"]) or Conventions()
+        self.conventions = read_conventions(models["parser"]) or Conventions()
         self.hashes = {kind: state_hash(content) for kind, content in models.items()}
         self.hashes |= {name: sha256(path) for name, path in further.items()}
         self.counts: Counter[str] = Counter()

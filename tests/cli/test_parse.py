@@ -198,7 +198,7 @@ def test_own_parses_of_other_sentences_are_refused(folder, parses, tmp_path, ref
         ("--tagger t.pt --parser p.pt --min-coverage 0.9", "give --vocabulary too"),
         ("--tagger t.pt --parser p.pt --max-tokens 9", "t.pt: no such file"),
         ("--tagger t.pt --parser p.pt --max-tokens 0", "give 1 or more"),
-        ("--parses p.conllu --shard 1/2", "leave out --shard"),
+        ("--parses p.conllu --shard 1/2", "takes over finished trees"),
         ("--tagger t.pt --parser p.pt --max-tokens 9 --shard 3/2", "write NUMBER/HOW_MANY"),
     ],
 )

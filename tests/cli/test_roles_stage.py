@@ -81,6 +81,5 @@ def test_what_makes_no_probe_is_said(folder, capsys, refused):
     new = folder / "new"
     new.mkdir()
     refused([*made(new, *source), "--objects", "obj"], "and objects obj; name the trees' labels")
-    refused(made(new, *source, *source), "pairs: its data set is given twice; give each once")
     refused(made(new, "--from", folder / "pairs", folder / "p.gz"), "p.gz: the parses have no tree a-0.1;")
     assert not list(new.iterdir())

@@ -211,4 +211,4 @@ def test_an_error_is_printed_once_and_is_in_the_log_too(tmp_path, capsys):
     assert capsys.readouterr().err.count("b: no such file") == 1
     assert "b: no such file" in (tmp_path / "log").read_text(encoding="utf-8")
     assert score(tmp_path, options=["--log", str(tmp_path)]) == 2
-    assert capsys.readouterr().err.startswith(f"bove score: --log {tmp_path}: cannot be written")
+    assert capsys.readouterr().err.startswith(f"bove score: {tmp_path}: Is a directory")

@@ -18,7 +18,6 @@ from bove.bags import shards as bag_shards
 from bove.bags.store import Bags
 from bove.check import sniff
 from bove.cli import parse as parse_shards
-from bove.cli.common import read_notes
 from bove.cli.data import read_dataset
 from bove.cli.figures import read_results
 from bove.cli.main import main as bove
@@ -178,7 +177,6 @@ READERS: dict[str, Callable[[Path], object]] = {
     "scores": lambda path: results_of(read_scores(path)),
     "results": lambda path: read_results(str(path), "value"),
     "training-log": lambda path: read_run("run", *parts(path)),
-    "notes": lambda path: read_notes([path]),
     "markdown": lambda path: page(path.read_bytes().decode("utf-8", "replace")),
     "config": lambda path: resolve(load([path])),
     "kinds": sniff,

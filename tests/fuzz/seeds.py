@@ -52,7 +52,6 @@ TEXTS_OF: dict[str, tuple[str | bytes, ...]] = {
         "round,total,words,relation:x,lambda_P\n1,3.5,1,2,0.5\n2,3,1,1.5,\n\n"
         "round,seconds,total\n1,0.1,3.5\n2,0.3,3\n",
     ),
-    "notes": ('{"similarity": ["One."], "entailment": [], "roles": []}',),
     "markdown": ("# A *b*\n\n| x | y |\n| --- | ---: |\n| 1 | `2` \\| |\n\n* [a](b) **c**\n  d\n\ntext\n",),
     "config": tuple(path.read_bytes() for path in sorted(CONFIGURATIONS.glob("*.yaml"))),
 }

@@ -69,7 +69,7 @@ def test_any_bytes_give_a_result_or_one_clear_error(sound, tmp_path_factory, nam
 
 PARTED = (
     "mapped", "dataset", "json-graphs", "vocabulary", "graphs", "model", "estimator", "checkpoint", "archive",
-    "bags", "bag-shards", "notes", "pairs", "snli", "kinds", "check",
+    "bags", "bag-shards", "pairs", "snli", "kinds", "check",
 )  # fmt: skip
 
 

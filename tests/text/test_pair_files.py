@@ -316,15 +316,6 @@ SOUND = (
         ("nonsense", "line 1: not JSON"),
         ("[" * 100_000, "line 1: not JSON"),
         ('{"id": "a", "id": "b"}', "line 1: key 'id' "),
-        (SOUND.replace("1.5", "1" + "0" * 400), "line 1: a value of the wrong kind"),
-        *(
-            (SOUND.replace("1.5", gold), "line 1: a value of the wrong kind")
-            for gold in ("NaN", "1e999", "true", '"neutral"')
-        ),
-        (SOUND.replace("similarity", "entailment"), "line 1: a value of the wrong kind"),
-        (SOUND.replace('"x"', "null"), "line 1: a value of the wrong kind"),
-        (SOUND.replace('"a-1"', "1"), "line 1: a value of the wrong kind"),
-        (SOUND.replace("similarity", "entailment").replace("1.5", r'"\ud83d"'), "line 1: half a surrogate"),
         (f"{SOUND}\n{SOUND}", "line 2: pair id 'a-1' is repeated"),
     ],
 )

@@ -55,8 +55,3 @@ def test_of_nothing_there_is_no_share():
     accuracy.add(Sentence("1", ("!",), (".",), (0,), ("P",)), Sentence("1", ("!",), (".",), (0,), ("P",)))
     assert accuracy.shares(True) == {"tags": 1, "UAS": 1, "LAS": 1}
     assert accuracy.shares(False) == {"tags": None, "UAS": None, "LAS": None}
-
-
-def test_trees_of_other_tokens_cannot_be_compared():
-    with pytest.raises(ValueError, match="sentence 1"):
-        shares(changed(forms=("Dogs", "bark", "loud", ".")))
