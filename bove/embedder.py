@@ -21,6 +21,7 @@ from bove.factor.graphs import GraphCorpus
 from bove.factor.model import Model
 from bove.factor.settings import InferenceSettings, make
 from bove.text.conll import Sentence
+from bove.text.encoders import Components, TokenEncoder
 from bove.text.graphs import Counts, encode
 from bove.text.parser import CUT, NAMES, Parser
 from bove.text.tokens import is_punctuation
@@ -65,7 +66,8 @@ class Embedder:
 
     Args:
         vocabulary, model: that fit together.
-        vectors: pretrained; without them there are no bags of the system `word-vectors`.
+        vectors: pretrained, or what makes those of each token; without them there are no bags of the system
+            `word-vectors`.
         parser: makes the parser when text is first to be parsed.
 
     Attributes:
@@ -80,7 +82,7 @@ class Embedder:
         vocabulary: Vocabulary,
         model: Model,
         settings: Settings,
-        vectors: WordVectors | None = None,
+        vectors: WordVectors | TokenEncoder | None = None,
         parser: Callable[[], Parser] | None = None,
     ):
         if model.vocabulary_hash != vocabulary.hash:
@@ -88,7 +90,9 @@ class Embedder:
                 f"the model has vocabulary {model.vocabulary_hash[:12]}, but the one given is "
                 f"{vocabulary.hash[:12]}; give the model's own"
             )
-        self.vocabulary, self.model, self.vectors, self.settings = vocabulary, model, vectors, settings
+        self.vocabulary, self.model, self.settings = vocabulary, model, settings
+        self.encoder = vectors if isinstance(vectors, TokenEncoder) else None
+        self.vectors = None if isinstance(vectors, TokenEncoder) else vectors
         self.systems = tuple(name for name in SYSTEMS if name != WORD_VECTORS or vectors is not None)
         self._make_parser, self._parser = parser, None
         self._inferences: dict[str, Any] = {}
@@ -125,7 +129,13 @@ class Embedder:
         )
         if vectors is None:
             log.info("no vectors are given: word vectors are left out of the comparison")
-        opened = WordVectors.open(vectors) if vectors else None
+        opened: WordVectors | TokenEncoder | None = None
+        if not vocabulary.has_words:
+            if run is None:
+                raise BoveError(f"a model over an encoder needs the run that it is of; give {shown('run')}")
+            opened = TokenEncoder(run.encoder(), Components.load(vectors))
+        elif vectors:
+            opened = WordVectors.open(vectors)
         limit = how.get("max_tokens", config["parser"]["max_tokens"])
         return cls(vocabulary, model, settings, opened, lambda: _load_parser(run, files, limit, shown))
 
@@ -133,6 +143,8 @@ class Embedder:
         """Dimensions of a system's vectors, and the hash of what makes them, as a file of bags records it."""
         if system == WORD_VECTORS and self.vectors is not None:
             return self.vectors.dimensions, self.vectors.source_sha256
+        if system == WORD_VECTORS:
+            return self.model.rank, ""
         return self.model.rank, self.model.hash
 
     def parse(self, texts: Sequence[str], each: Callable[[], object] = lambda: None) -> list[Sentence]:
@@ -156,7 +168,8 @@ class Embedder:
     def graphs(self, sentences: Sequence[Sentence], counts: Counts | None = None) -> GraphCorpus:
         """The sentences' graphs; `counts` gets what became of tokens and arcs."""
         vectors = self.vectors if self.settings.pretrained else None
-        return encode(sentences, self.vocabulary, vectors, counts)
+        own = self.encoder(sentences) if self.encoder else vectors
+        return encode(sentences, self.vocabulary, own, counts)
 
     def known_as(self, sentences: Sequence[Sentence]) -> list[tuple[str, ...]]:
         """The name of each token's word property: a word, a replacement such as PUNCT or UNKNOWN_NN, "vector"
@@ -178,7 +191,8 @@ class Embedder:
         if system not in self.systems:
             raise BoveError(f"no bags of {system} can be made; there are: {', '.join(self.systems)}")
         punctuation = self.settings.punctuation if punctuation is None else punctuation
-        lookup = WordLookup(self.vocabulary, self.vectors) if system == WORD_VECTORS else None
+        words = self.vectors if system == WORD_VECTORS else None
+        lookup = WordLookup(self.vocabulary, words) if words else None
         return [
             np.array([p for p in places if punctuation or not is_punctuation(forms[p])], np.int64)
             for forms in (sentence.forms for sentence in sentences)
@@ -196,6 +210,10 @@ class Embedder:
             BoveError: vectors of other dimensions than the model's, or inference that diverges.
         """
         places = self.places(sentences, system, punctuation)
+        if system == WORD_VECTORS and self.encoder:
+            _, vectors, offsets, index, _ = self.encoder(sentences)
+            found = [vectors[offsets[b] + own] for b, own in zip(index, places, strict=True)]
+            return list(map(Bag, places, found, map(word_evidence, found)))
         if system == WORD_VECTORS:
             lookup = WordLookup(self.vocabulary, self.vectors)
             rows = [[lookup.row(s.forms[p]) for p in own] for s, own in zip(sentences, places, strict=True)]

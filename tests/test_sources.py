@@ -62,6 +62,17 @@ def test_word_vectors_of_another_rank_are_refused_before_anything_runs(config):
         sources.check(config(model={"rank": 4}))
 
 
+def test_more_components_than_an_encoder_has_are_refused_before_anything_runs(config):
+    for name in ("config.json", "model.safetensors"):
+        Path("e").mkdir(exist_ok=True)
+        Path("e", name).write_text('{"hidden_size": 3}', encoding="utf-8")
+    over = {"encoders": {"e": {"path": "e"}}, "vectors": {"source": "encoder", "encoder": "e"}}
+    sources.check(config(model={"rank": 3}, **over))
+    said = "model.rank: is 4, but encoder e has 3 dimensions; set it to 3 or less"
+    with pytest.raises(BoveError, match=said):
+        sources.check(config(model={"rank": 4}, **over))
+
+
 def test_files_that_the_run_does_not_read_may_be_missing(config):
     loaded = {"source": "train", "tagger": "absent", "parser": "absent"}
     sources.check(config(parser=loaded, vectors={"source": "train", "text": "a.txt", "file": "absent"}))

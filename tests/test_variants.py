@@ -253,6 +253,28 @@ def test_the_ablations_that_come_along_share_what_they_do_not_change():
     assert own_stages(homes, sgd) == TRAINED
 
 
+OVER = {"encoders": {"e": {"path": "e"}}, "vectors": {"source": "encoder", "encoder": "e"}}
+
+
+def test_over_an_encoder_another_rank_changes_all_and_what_cannot_be_is_refused():
+    for changes, stages in (({"model": {"rank": 20}}, STAGES), ({"model": {"alpha": 1}}, TRAINED)):
+        _, ablation = got = found(**OVER, ablations={"x": changes})
+        assert own_stages(Homes(got), ablation) == stages
+    for sections, message in (
+        ({"encoders": {}}, "vectors.encoder: 'e': no such encoder; encoders has: none"),
+        ({"vectors": {"source": "encoder"}}, "vectors.encoder is missing; vectors.source: encoder needs it"),
+        (
+            {"model": {"pretrained": False}},
+            "model.pretrained: with vectors.source: encoder no word is learnt",
+        ),
+        (
+            {"baselines": ["overlap", "sif"]},
+            "baselines: sif needs vectors of words, and vectors.source: enco",
+        ),
+    ):
+        assert refused(found, **OVER | sections).startswith(f"configuration: {message}")
+
+
 @pytest.mark.parametrize(
     ("changes", "stages"),
     [

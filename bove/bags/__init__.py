@@ -8,3 +8,4 @@ An encoder NAME gives two: `NAME-sentences` has its vectors of sentences, `NAME-
 SYSTEMS = WORD_VECTORS, PROPERTIES_ONLY, BOVE = ("word-vectors", "properties-only", "bove")
 BASELINES = MEAN, SIF, WHITENED, RWMD, OVERLAP, ARCS = ("mean", "sif", "whitened", "rwmd", "overlap", "arcs")
 ENCODED = SENTENCES, TOKENS = ("-sentences", "-tokens")
+OF_TOKENS = "of_tokens"  # what bags of word-vectors say whose tokens each have a vector of their own

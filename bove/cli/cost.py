@@ -8,13 +8,14 @@ these files and no part of a run's results. What came from the shared cache has 
 import argparse
 import csv
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from bove.bags import ARCS, BOVE, OVERLAP, PROPERTIES_ONLY, WORD_VECTORS
+from bove.bags import ARCS, BOVE, OVERLAP, PROPERTIES_ONLY, SYSTEMS, WORD_VECTORS
 from bove.bags.store import Bags
 from bove.cli.common import write_files
-from bove.config.sources import encoder_paths
+from bove.config.sources import encoder_paths, source_encoder
 from bove.config.variants import Run, encoder_systems
 from bove.errors import finite
 from bove.evaluate.results import csv_text
@@ -67,7 +68,8 @@ def _rows(run: Run) -> Iterator[tuple]:
     config, found = run.config, run.path / "benchmarks"
     sentences = {name: _sentences(run, name) for name in config["datasets"]}
     for system in (*config["systems"], *config["baselines"], *encoder_systems(config)):
-        taught = _spent(found.glob("train_[as]*.tsv")) if system in (PROPERTIES_ONLY, BOVE) else None
+        learning = found.glob("train_[as]*.tsv"), found.glob(f"encoder_treebank/{source_encoder(config)}.tsv")
+        taught = _spent(chain(*learning)) if system in (PROPERTIES_ONLY, BOVE) else None
         embedded = {name: _spent(_embedding(run, system, name)) for name in sentences}
         yield _row(system, _size(_parts(run, system)), taught, embedded, sentences)
     parsed = {name: n for name, n in sentences.items() if "subsets" in config["datasets"][name]}
@@ -99,7 +101,8 @@ def _sentences(run: Run, dataset: str) -> int:
 
 def _embedding(run: Run, system: str, dataset: str) -> Iterator[Path]:
     """The benchmark files of a system's bags of a data set."""
-    encoder = encoder_systems(run.config).get(system, system)
+    over = source_encoder(run.config) if system in SYSTEMS else None
+    encoder = encoder_systems(run.config).get(system, over)
     for pattern in (
         f"look_up_words/{dataset}.tsv" if system == WORD_VECTORS else f"infer/{system}/{dataset}.tsv",
         f"infer_shard/bags/{system}/{dataset}/*.tsv",
@@ -116,7 +119,10 @@ def _parts(run: Run, system: str) -> list[Path]:
     if system == OVERLAP:
         return []
     own = "model" if system in (PROPERTIES_ONLY, BOVE) else "vectors"
-    return [run.file(part) for part in (own, "vocabulary")]
+    files = [run.file(part) for part in (own, "vocabulary")]
+    if over := source_encoder(run.config):
+        files += [run.file("vectors"), *map(Path, encoder_paths(run.config, over).values())]
+    return list(dict.fromkeys(files))
 
 
 def _size(paths: Iterable[Path]) -> float:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from bove.bags.store import Bags
 from bove.cli.common import (
     SWITCH,
     add_development_argument,
@@ -32,7 +33,8 @@ from bove.evaluate.contamination import (
 )
 from bove.files import atomic_write, read_lines, read_object
 from bove.text.conll import Sentence, read_sentences
-from bove.text.graphs import Counts, encode, save_graphs
+from bove.text.encoders import Components
+from bove.text.graphs import Counts, OwnVectors, encode, save_graphs
 from bove.text.pairs import (
     FILE_TASKS,
     LEFT_OUT,
@@ -46,7 +48,7 @@ from bove.text.vectors import WordVectors, convert, train
 from bove.text.vocabulary import UNKNOWN_RELATION, Vocabulary, build
 
 log = logging.getLogger("bove")
-OPTIONS = ("numbers", "punctuation", "lookup", "adjacency", "tags", "dependencies")
+OPTIONS = ("numbers", "punctuation", "lookup", "adjacency", "words", "tags", "dependencies")
 WORD2VEC = {
     "window": "most words between two that predict each other",
     "epochs": "times that the text is read",
@@ -116,6 +118,7 @@ def register_vocabulary(parser: argparse.ArgumentParser) -> None:
         ("numbers", "replace numbers by NB"),
         ("punctuation", "replace punctuation by PUNCT"),
         ("adjacency", "a relation from each token to the next"),
+        ("words", "words are properties; without them each token has a vector of its own"),
         ("tags", "tags are properties, and distinguish unknown words"),
         ("dependencies", "the treebank's relations are relations"),
     ):
@@ -142,6 +145,8 @@ def _log_vocabulary(vocabulary: Vocabulary) -> None:
         vocabulary.n_words, coverage["word_types_kept"], coverage["word_types"], vocabulary.n_tags,
         len(vocabulary.rare_tags), vocabulary.n_relations, len(vocabulary.rare_relations),
     )  # fmt: skip
+    if not vocabulary.has_words:
+        log.info("words are switched off: each token has a vector of its own")
     if not vocabulary.has_tags:
         log.info("tags are switched off: a token has its word alone")
     if not vocabulary.has_dependencies:
@@ -196,6 +201,8 @@ def register_encode(parser: argparse.ArgumentParser) -> None:
     add_treebank_arguments(parser)
     add("--vocabulary", required=True, metavar="FILE", help="vocabulary.json")
     add("--vectors", metavar="FILE", help="vectors for words that the vocabulary lacks")
+    about = "an encoder's bags of the sentences' tokens, of which --vectors has the components"
+    add("--tokens", metavar="FILE", help=about)
     coverage = "stop if fewer tags or relations (0 to 1) are known"
     add("--min-coverage", type=float, metavar="X", help=coverage)
     add("--output", required=True, metavar="FILE", help="graphs.safetensors to write")
@@ -206,10 +213,9 @@ def run_encode(args: argparse.Namespace) -> None:
     if least is not None and not 0 <= least <= 1:
         raise BoveError(f"--min-coverage {least}: not between 0 and 1; give a share such as 0.95")
     vocabulary = Vocabulary.load(args.vocabulary)
-    vectors = WordVectors.open(args.vectors) if args.vectors else None
     counts = Counts()
     sentences = read_files(args.sentences, args.columns, args.encoding)
-    graphs = encode(sentences, vocabulary, vectors, counts)
+    graphs = encode(sentences, vocabulary, _vectors(args), counts)
     source = ", ".join(args.sentences)
     if not graphs.n_graphs:
         raise BoveError(f"{source}: no sentences; check the file")
@@ -225,6 +231,17 @@ def run_encode(args: argparse.Namespace) -> None:
                 f"must be the treebank's: parse with a tagger and parser trained on that treebank"
             )
     save_graphs(graphs, args.output)
+
+
+def _vectors(args) -> WordVectors | OwnVectors | None:
+    if not args.tokens:
+        return WordVectors.open(args.vectors) if args.vectors else None
+    if not args.vectors:
+        raise BoveError("--tokens needs --vectors, what `bove components` wrote")
+    bags, components = Bags.open(args.tokens), Components.load(args.vectors)
+    bags.check_finite()
+    own = components.of(bags.vectors, bags.model_hash, args.tokens)
+    return OwnVectors(bags.ids, own, bags.offsets, bags.index, args.tokens)
 
 
 def _log_counts(graphs, counts: Counts, vocabulary: Vocabulary) -> None:

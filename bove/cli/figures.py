@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bove.bags import WORD_VECTORS
+from bove.bags import OF_TOKENS, WORD_VECTORS
 from bove.bags.store import Bags
 from bove.cli.common import (
     add_development_argument,
@@ -62,7 +62,7 @@ def register_figures(parser: argparse.ArgumentParser) -> None:
     add("--sentences", required=True, help="their trees (parses.conllu.gz)")
     add("--bags", required=True, nargs="+", action="extend", metavar="NAME=FILE",
         help="a system's bags (bags.safetensors) and its name above the panel")  # fmt: skip
-    add("--vectors", help="vectors of the words, needed for bags of the system word-vectors")
+    add("--vectors", help="vectors of words, needed for bags of the system word-vectors that are of these")
     add("--vocabulary", help="how words are looked up, needed likewise")
     add("--pair", nargs="+", action="extend", default=[], metavar="ID",
         help=f"to show (default: the first of each of {DEFAULT_PAIRS} subsets or labels)")  # fmt: skip
@@ -169,7 +169,7 @@ def run_figures_tokens(args: argparse.Namespace) -> None:
     sentences = {tree.id: tree.forms for tree in trees_of(args.sentences, wanted, len(wanted))}
     bags = {name: Bags.open(path) for name, path in named_values("--bags", args.bags).items()}
     lookup = None
-    if any(of.system == WORD_VECTORS for of in bags.values()):
+    if any(of.system == WORD_VECTORS and OF_TOKENS not in of.metadata for of in bags.values()):
         if not (args.vectors and args.vocabulary):
             raise BoveError("--bags: to name the words of word-vectors, give --vectors and --vocabulary too")
         lookup = WordLookup(Vocabulary.load(args.vocabulary), WordVectors.open(args.vectors))
@@ -199,7 +199,7 @@ def _cloud(name: str, bags: Bags, pair: Pair, sentences, lookup: WordLookup | No
     words, vectors = [], []
     for sentence in (f"{pair.id}.1", f"{pair.id}.2"):
         forms = sentences[sentence]
-        if bags.system == WORD_VECTORS:
+        if bags.system == WORD_VECTORS and lookup and OF_TOKENS not in bags.metadata:
             forms = [forms[place] for place in lookup.places(forms)]
         vectors.append(np.asarray(bags[sentence], np.float64))
         if len(vectors[-1]) != len(forms):

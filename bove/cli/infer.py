@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from bove._version import __version__
-from bove.bags import BOVE, PROPERTIES_ONLY, WORD_VECTORS
+from bove.bags import BOVE, OF_TOKENS, PROPERTIES_ONLY, WORD_VECTORS
 from bove.bags.shards import REPORT, Layout, ShardWriter, gather, gather_reports, read_shard
 from bove.bags.store import Bags, BagWriter
 from bove.cli.common import SWITCH, Progress, add_settings, check_ids, flag
@@ -37,7 +37,8 @@ def register_infer(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--system", choices=tuple(NEEDS), default=BOVE, help=f"what makes the vectors (default {BOVE})")
     add("--model", metavar="FILE", help="model.safetensors")
-    add("--graphs", metavar="FILE", help="graphs to embed")
+    about = "graphs to embed; of word-vectors, those whose tokens have vectors of their own"
+    add("--graphs", metavar="FILE", help=about)
     add_settings(parser, InferenceSettings)
     add("--vectors", metavar="FILE", help="word-vectors: the vectors")
     add("--vocabulary", metavar="FILE", help="word-vectors: how words are looked up")
@@ -54,14 +55,16 @@ def _add_punctuation(parser, also: str, text: str) -> None:
 
 
 def run_infer(args: argparse.Namespace) -> None:
-    needs = dict.fromkeys(NEEDS[args.system] + (() if args.punctuation else ("sentences",)))
+    of_tokens = args.system == WORD_VECTORS and args.graphs and not args.vectors
+    needed = ("graphs",) if of_tokens else NEEDS[args.system]
+    needs = dict.fromkeys(needed + (() if args.punctuation else ("sentences",)))
     missing = [name for name in needs if getattr(args, name) is None]
     if missing:
         given = f"--system {args.system}" + ("" if args.punctuation else " --no-punctuation")
         raise BoveError(f"{given} needs {', '.join(map(flag, missing))}")
     if args.shard and args.system == WORD_VECTORS:
         raise BoveError("--shard cannot be used with --system word-vectors; leave it out")
-    (_word_vectors if args.system == WORD_VECTORS else _infer)(args)
+    (_token_vectors if of_tokens else _word_vectors if args.system == WORD_VECTORS else _infer)(args)
 
 
 def _word_vectors(args) -> None:
@@ -88,6 +91,27 @@ def _word_vectors(args) -> None:
     log.info("%d sentences, %d of %d tokens have a vector", len(ids), sum(found), tokens)
     if not args.punctuation:
         _log_left_out(found, [len(row) for row in rows])
+
+
+def _token_vectors(args) -> None:
+    """The baseline where each token has a vector of its own, which the graphs have."""
+    corpus = load_graphs(args.graphs)
+    check_ids(args.graphs, corpus.ids)
+    own = np.flatnonzero(corpus.properties >= corpus.n_properties)
+    if len(own) != corpus.n_tokens:
+        raise BoveError(f"{args.graphs}: not each token has a vector of its own; give --vectors instead")
+    kept = _kept_tokens(args, corpus)
+    layout = Layout.of(corpus, kept, sha256(args.graphs))
+    sizes = layout.lengths, layout.index, corpus.extra.shape[1]
+    more = {OF_TOKENS: "yes"}
+    with BagWriter(args.output, layout.ids, *sizes, WORD_VECTORS, "", more, evidence=True) as writer:
+        for b, s in enumerate(layout.first):
+            tokens = slice(*corpus.token_offsets[s : s + 2])
+            rows = corpus.properties[own[tokens][kept[tokens]]] - corpus.n_properties
+            writer.put(b, corpus.extra[rows], word_evidence(corpus.extra[rows]))
+    log.info("%d sentences, %d tokens, each with a vector of its own", corpus.n_graphs, corpus.n_tokens)
+    if not args.punctuation:
+        _log_left_out(corpus.lengths, layout.lengths[layout.index])
 
 
 def _infer(args) -> None:

@@ -12,6 +12,7 @@ from bove._version import __version__
 from bove.cli.common import named_values
 from bove.config.load import store
 from bove.config.packed import CARD, FORMAT, NEEDED, PARSER, VERSION, write_archive
+from bove.config.sources import source_encoder
 from bove.config.variants import Run
 from bove.errors import BoveError
 from bove.evaluate.metrics import METRICS
@@ -45,6 +46,8 @@ def run_pack(args: argparse.Namespace) -> None:
         raise BoveError(f"--licence {other[0]}: unknown; allowed: {', '.join(LICENSED)}")
     check_target(args.output)
     run, place = Run.open(args.run, args.variant), Path(args.output).absolute().parent
+    if source_encoder(run.config):
+        raise BoveError(f"{args.run}: its model is over an encoder, which is not packed; use the run itself")
     place.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=place, prefix=".bove.") as name:
         folder = Path(name)

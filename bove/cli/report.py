@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bove import artefacts
 from bove._version import __version__
 from bove.cli.common import named_values, write_files
 from bove.cli.parse import ACCURACY_FORMAT
@@ -22,6 +23,8 @@ from bove.evaluate.training_log import read_run, training_frame, training_table
 from bove.factor.model import Model
 from bove.files import read_json, read_text, sha256, write_json
 from bove.text.conll import read_sentences
+from bove.text.encoders import FORMAT as COMPONENTS
+from bove.text.encoders import Components
 from bove.text.graphs import load_graphs
 from bove.text.pairs import Pair, read_pairs
 from bove.text.vectors import WordVectors
@@ -106,6 +109,10 @@ def _vocabulary(path: str) -> dict:
 
 
 def _vectors(path: str) -> dict:
+    if artefacts.read_metadata(path).get("format") == COMPONENTS:
+        components = Components.load(path)
+        size = dict(zip(("of", "dimensions"), components.directions.shape, strict=True))
+        return {"file": path, "encoder_sha256": components.encoder_hash, **size}
     vectors = WordVectors.open(path)
     size = {"words": len(vectors), "dimensions": vectors.dimensions}
     return {"file": path, "source_sha256": vectors.source_sha256, **size}

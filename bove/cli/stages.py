@@ -30,6 +30,7 @@ GROUPS = {
     "vocabulary, vectors and graphs": {
         "vocabulary": ("data", "count a treebank and choose its words, tags and relations"),
         "vectors": ("data", "read pretrained word vectors, or train them, into a mapped file"),
+        "components": ("encoder", "shorten the vectors of an encoder's tokens to a model's rank"),
         "encode": ("data", "turn sentences into graphs"),
     },
     "parsing": {

@@ -21,6 +21,7 @@ from bove import artefacts
 from bove.cli.common import Progress, add_seed, add_settings, flag
 from bove.errors import BoveError
 from bove.factor.als import AlsState, AlsTrainer, initial_state
+from bove.factor.graphs import GraphCorpus
 from bove.factor.model import Model
 from bove.factor.parallel import Peers, joined
 from bove.factor.scale import SCALED
@@ -113,10 +114,13 @@ def load_training_data(job: Job, rank: int, peers: Peers) -> TrainingData:
     log.info("%d graphs, %d tokens, %d arcs of %d relations", graphs, tokens, arcs, corpus.n_relations)
     counts = np.array(vocabulary.word_counts, np.int64)
     held = int(counts[data.frozen[: vocabulary.n_words]].sum())
-    log.info(
-        "%d of %d words (%d of %d tokens) have a pretrained vector and are frozen",
-        int(data.frozen.sum()), vocabulary.n_words, held, int(counts.sum()),
-    )  # fmt: skip
+    if vocabulary.has_words:
+        log.info(
+            "%d of %d words (%d of %d tokens) have a pretrained vector and are frozen",
+            int(data.frozen.sum()), vocabulary.n_words, held, int(counts.sum()),
+        )  # fmt: skip
+    else:
+        log.info("%d vectors of the tokens of different sentences are frozen", data.own)
     if peers.count > 1:
         shares = [int(n) for n in peers.every(corpus.n_tokens)]
         log.info("%d processes have %d to %d tokens each", peers.count, min(shares), max(shares))
@@ -128,6 +132,8 @@ def _read_training_data(job: Job, rank: int, part: tuple[int, int]) -> tuple[Voc
     corpus = load_graphs(job.graphs, part)
     if corpus.vocabulary_hash != vocabulary.hash:
         raise BoveError(f"{job.graphs}: not encoded with {job.vocabulary}; encode it again")
+    if not vocabulary.has_words:
+        return vocabulary, _own_vectors(job, corpus, vocabulary, rank)
     if len(corpus.extra):
         raise BoveError(f"{job.graphs}: has words outside the vocabulary; encode it without --vectors")
     frozen = np.zeros(vocabulary.n_properties, bool)
@@ -145,6 +151,19 @@ def _read_training_data(job: Job, rank: int, part: tuple[int, int]) -> tuple[Voc
     words, end = vocabulary.n_words, vocabulary.n_properties
     groups = {"words": slice(0, words), "tags": slice(words, end)}
     return vocabulary, TrainingData(corpus, rows, frozen, groups, vocabulary.relations)
+
+
+def _own_vectors(job: Job, corpus: GraphCorpus, vocabulary: Vocabulary, rank: int) -> TrainingData:
+    """Tags as the vocabulary has them, and each token's own vector as a frozen row behind them."""
+    if corpus.extra.shape[1] != rank:
+        raise BoveError(
+            f"{job.graphs}: tokens with vectors of {corpus.extra.shape[1]} dimensions, but the rank is "
+            f"{rank}; make components of this rank and encode the treebank with them"
+        )
+    tags, own = vocabulary.n_properties, len(corpus.extra)
+    frozen, groups = np.arange(tags + own) >= tags, {"words": slice(tags, tags + own), "tags": slice(0, tags)}
+    whole = replace(corpus, n_properties=tags + own, extra=corpus.extra[:0])
+    return TrainingData(whole, corpus.extra, frozen, groups, vocabulary.relations, own=own)
 
 
 def _start(data: TrainingData, settings, job: Job, peers: Peers | None = None) -> Start:

@@ -353,6 +353,7 @@ def _cross_check(config: dict) -> None:
     for section, choice, needed in (
         ("vectors", "load", ("file",)),
         ("vectors", "train", ("text",)),
+        ("vectors", "encoder", ("encoder",)),
         ("parser", "load", ("tagger", "parser")),
     ):
         for key in needed:
@@ -360,6 +361,8 @@ def _cross_check(config: dict) -> None:
                 raise BoveError(
                     f"configuration: {section}.{key} is missing; {section}.source: {choice} needs it"
                 )
+    if config["vectors"]["source"] == "encoder":
+        _check_over_encoder(config)
     check_encoding(config["treebank"]["encoding"], "configuration: treebank.encoding:")
     for name, dataset in config["datasets"].items():
         _check_keys(f"configuration: datasets.{name}", dataset, config["datasets"])
@@ -371,6 +374,19 @@ def _cross_check(config: dict) -> None:
             if name not in config["datasets"]:
                 choices = _choices(name, config["datasets"])
                 raise BoveError(f"configuration: {where}.{name}: no such data set; {choices}")
+
+
+def _check_over_encoder(config: dict) -> None:
+    """See that there is the encoder, and that words are its vectors."""
+    name = config["vectors"]["encoder"]
+    if name not in config["encoders"]:
+        known = config["encoders"]
+        hint = f"{similar(name, known)}encoders has: {', '.join(known) or 'none'}"
+        raise BoveError(f"configuration: vectors.encoder: {name!r}: no such encoder; {hint}")
+    if not config["model"]["pretrained"]:
+        raise BoveError(
+            "configuration: model.pretrained: with vectors.source: encoder no word is learnt; leave it out"
+        )
 
 
 def _check_keys(where: str, dataset: dict, known: dict) -> None:

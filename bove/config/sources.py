@@ -51,8 +51,8 @@ def references(config: dict) -> Iterator[tuple[str, str]]:
     """Every (key, value) of a resolved configuration that names a file which the run reads."""
     for key in ("train", "dev"):
         yield f"treebank.{key}", config["treebank"][key]
-    key = "file" if config["vectors"]["source"] == "load" else "text"
-    yield f"vectors.{key}", config["vectors"][key]
+    if key := {"load": "file", "train": "text"}.get(config["vectors"]["source"]):
+        yield f"vectors.{key}", config["vectors"][key]
     if config["parser"]["source"] == "load":
         for key in PARSER_FILES:
             if key in config["parser"]:
@@ -111,6 +111,12 @@ def locate(config: dict, value: str) -> str:
     return f"{base}/{rest}" if rest else base
 
 
+def source_encoder(config: dict) -> str | None:
+    """The encoder whose vectors are the words of a configuration's model; None where words have their own."""
+    section = config["vectors"]
+    return section["encoder"] if section["source"] == "encoder" else None
+
+
 def encoder_folder(config: dict, name: str) -> str:
     """The folder of an encoder of a configuration."""
     return os.path.expanduser(config["encoders"][name]["path"])  # noqa: PTH111
@@ -152,6 +158,8 @@ def check(config: dict) -> None:
             raise BoveError(f"configuration: {key}: {path}: {found}; correct the path")
         if not made and key == "vectors.file":
             _check_rank(config, path)
+    if encoder := source_encoder(config):
+        _check_components(config, encoder)
 
 
 def _check_rank(config: dict, path: str) -> None:
@@ -165,6 +173,17 @@ def _check_rank(config: dict, path: str) -> None:
         raise BoveError(
             f"configuration: model.rank: is {rank}, but {path} has vectors of {found} dimensions; "
             f"set it to {found} or give other vectors"
+        )
+
+
+def _check_components(config: dict, encoder: str) -> None:
+    """BoveError for more components than an encoder has dimensions; what else is wrong its stage says."""
+    path, rank = Path(encoder_folder(config, encoder), "config.json"), config["model"]["rank"]
+    found = read_object(path, 1, "\n".join(line for _, line in read_lines(path))).get("hidden_size")
+    if isinstance(found, int) and rank > found:
+        raise BoveError(
+            f"configuration: model.rank: is {rank}, but encoder {encoder} has {found} dimensions; set it to "
+            f"{found} or less"
         )
 
 

@@ -15,7 +15,7 @@ from operator import getitem
 from pathlib import Path
 from typing import Any
 
-from bove.bags import BOVE, ENCODED, SYSTEMS
+from bove.bags import BOVE, ENCODED, OVERLAP, SYSTEMS
 from bove.config import packed, sources
 from bove.config.load import fill, load, load_schema, merge, resolve
 from bove.errors import BoveError, similar
@@ -215,6 +215,12 @@ def _check_names(config: dict, selects: bool) -> None:
                 raise BoveError(
                     f"configuration: {kind}.{name}: this name is taken; choose none of {', '.join(taken)}"
                 )
+    looked_up = [name for name in config["baselines"] if name != OVERLAP]
+    if looked_up and sources.source_encoder(config):
+        raise BoveError(
+            f"configuration: baselines: {looked_up[0]} needs vectors of words, and vectors.source: encoder "
+            "has none; leave it out"
+        )
     given = ["select"] if selects else [kind for kind in _KINDS[1:] if config[kind]]
     if given and BOVE not in config["systems"]:
         raise BoveError(
@@ -277,7 +283,10 @@ class Homes:
         """What of the configuration each stage depends on, earlier stages included."""
         config, model = variant.config, variant.config["model"]
         trainer, vocabulary = model["trainer"], config["vocabulary"]
-        vectors = [config["vectors"], model["rank"] if config["vectors"]["source"] == "train" else None]
+        source = config["vectors"]["source"]
+        vectors = [config["vectors"], model["rank"] if source in ("train", "encoder") else None]
+        if source == "encoder":  # the treebank's graphs have its vectors
+            vocabulary = [vocabulary, vectors]
         chosen = {key: value for key, value in model.items() if key not in ("als", "sgd") or key == trainer}
         encoded = [vocabulary, vectors if model["pretrained"] else None]
         # what is chosen is not known yet, but the seeds are: they go on with it
@@ -417,11 +426,22 @@ class Run:
             )
         return files
 
+    def encoder(self) -> Path:
+        """The folder of the encoder that the variant's model is over."""
+        name = sources.source_encoder(self.config)
+        if name is None:
+            raise BoveError(f"{self.path}: its model is over no encoder; give the files of one run")
+        return self._beside(sources.encoder_folder(self.config, name))
+
     def _make(self, *files: str) -> str:
         """The command that makes the run, or some of its parser's files."""
         named = "".join(f" results/{self.config['run']}/parser/{file}" for file in files)
         return f"snakemake --cores 2{named} --configfile {self.path / 'config.yaml'}"
 
     def _located(self, value: str) -> Path:
-        """A file that the configuration names: relative paths start at the folder of results/."""
-        return self.path.absolute().parent.parent / sources.locate(self.config, value)
+        """A file that the configuration names."""
+        return self._beside(sources.locate(self.config, value))
+
+    def _beside(self, path: str) -> Path:
+        """A path as the configuration means it: relative ones start at the folder of results/."""
+        return self.path.absolute().parent.parent / path

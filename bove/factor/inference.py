@@ -87,8 +87,7 @@ class Inference:
         """
         model, factors = self.model, self.factors
         model.check(corpus, name)
-        P = model.properties
-        PtP = P.T @ P
+        P, PtP = model.properties, model.gram()
         if len(corpus.extra):
             if corpus.extra.shape[1] != model.rank:
                 raise BoveError(

@@ -117,6 +117,8 @@ class Model:
         property_names: [c] names of the properties; () where a vocabulary file has them.
         bag: [n, r] E of the graph that it was trained on, where no node of that has a property, so that it
             could not be inferred again; else None.
+        own: [r, r] float64 Σ pᵀp of rows that are not kept, those of the training tokens' own vectors; None
+            where there were none.
     """
 
     properties: np.ndarray
@@ -129,11 +131,17 @@ class Model:
     versions: Mapping[str, str] = field(default_factory=dict)
     property_names: tuple[str, ...] = ()
     bag: np.ndarray | None = None
+    own: np.ndarray | None = None
 
     @property
     def rank(self) -> int:
         """r, the length of every vector."""
         return self.properties.shape[1]
+
+    def gram(self) -> np.ndarray:
+        """[r, r] PᵀP of all rows, kept or not."""
+        PtP = self.properties.T @ self.properties
+        return PtP if self.own is None else PtP + self.own
 
     def dense_relations(self) -> np.ndarray:
         """[d, r, r]."""
@@ -157,6 +165,8 @@ class Model:
         arrays = {"P": self.properties, "frozen": self.frozen.astype(np.uint8)}
         if self.bag is not None:
             arrays["E"] = self.bag
+        if self.own is not None:
+            arrays["own"] = self.own
         if isinstance(self.relations, LowRank):
             return arrays | {"U": self.relations.U, "V": self.relations.V, "ranks": self.relations.ranks}
         return arrays | {"R": self.relations}
@@ -193,6 +203,7 @@ class Model:
             versions=json.loads(metadata["versions"]),
             property_names=tuple(artefacts.unpack_words(*names) if names else ()),
             bag=arrays.get("E"),
+            own=arrays.get("own"),
         )
 
     def weight(self, name: str) -> float:

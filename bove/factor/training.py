@@ -15,10 +15,11 @@ from bove.factor.als import initial_properties
 from bove.factor.graphs import GraphCorpus
 from bove.factor.model import Model
 from bove.factor.objective import Groups
-from bove.factor.parallel import Peers
+from bove.factor.parallel import Peers, Workers
 from bove.factor.penalties import P_ITERATIONS, P_TOLERANCE
 from bove.factor.scale import SCALED, absolute
 from bove.factor.settings import AlsSettings, ModelSettings, record
+from bove.factor.steps import gram
 
 # a model that explains less than this share of the properties, or of the edges, has shrunk to nothing
 NOTHING = 0.001
@@ -35,6 +36,7 @@ class TrainingData:
         groups: rows of P by kind; each is a term of L.
         relation_names: [d].
         property_names: [c], or none where a vocabulary outside the model has them.
+        own: how many of the last rows of P are vectors of single tokens, which a model does not keep.
     """
 
     corpus: GraphCorpus
@@ -43,6 +45,7 @@ class TrainingData:
     groups: Groups
     relation_names: tuple[str, ...]
     property_names: tuple[str, ...] = ()
+    own: int = 0
 
 
 @dataclass(frozen=True)
@@ -105,17 +108,21 @@ def make_model(
         more["absolute"] = {name: getattr(start.settings, name) for name in SCALED}
     versions = {"bove": __version__, "python": platform.python_version()}
     versions |= {name: version(name) for name in ("numpy", "scipy")}
+    kept = len(P) - data.own
+    with Workers() as workers:
+        own = gram(P[kept:], workers) if data.own else None
     return Model(
-        properties=P,
+        properties=P[:kept],
         relations=np.ascontiguousarray(R),
-        frozen=data.frozen,
-        groups={name: (rows.start, rows.stop) for name, rows in data.groups.items()},
+        frozen=data.frozen[:kept],
+        groups={name: (min(rows.start, kept), min(rows.stop, kept)) for name, rows in data.groups.items()},
         relation_names=data.relation_names,
         vocabulary_hash=data.corpus.vocabulary_hash,
         hyperparameters={**record(start.given), **more},
         versions=versions,
         property_names=data.property_names,
         bag=bag,
+        own=own,
     )
 
 

@@ -7,6 +7,9 @@ of the same text is the vector of the sentence, pooled as the folder says, or by
 it says nothing.
 
 Weights are read from safetensors alone, and no code from the folder is run.
+
+A model can be learnt over an encoder. The vectors of its tokens are then shortened to the model's rank: to
+their components in the directions of the first right singular vectors of those of the treebank's tokens.
 """
 
 import hashlib
@@ -17,12 +20,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bove import artefacts
 from bove.errors import BoveError
 from bove.files import sha256
+from bove.text.conll import Sentence
+from bove.text.graphs import OwnVectors
 
 BATCH = 32  # sentences, of about the same length
+_ROWS = 1 << 14  # that are in memory at once in a higher precision
 _PARTS = (".json", ".model", ".safetensors", ".txt")
 _OTHER_FORMATS = ("onnx", "openvino")
+FORMAT = "bove-components"
 
 
 def encoder_files(folder: str | Path) -> list[str]:
@@ -120,3 +128,84 @@ def _of_tokens(forms: Sequence[str], spans: np.ndarray, vectors: np.ndarray, sen
     np.add.at(sums, token, vectors[some])
     means = (sums / np.maximum(counts, 1)[:, None]).astype(np.float32)
     return Encoded(means, sentence, len(forms) - 1 - int(token.max(initial=-1)))
+
+
+class Components:
+    """What shortens the vectors of an encoder's tokens to the rank of a model.
+
+    Attributes:
+        directions: [R, r] float32, orthonormal; the identity where r is R.
+        encoder_hash: of the encoder's files; "" where it is not known.
+        kept: share of the squared length of the treebank's vectors that is left.
+    """
+
+    def __init__(self, directions: np.ndarray, encoder_hash: str, kept: float):
+        self.directions, self.encoder_hash, self.kept = directions, encoder_hash, kept
+
+    @classmethod
+    def learn(cls, vectors: np.ndarray, rank: int, encoder_hash: str) -> "Components":
+        """The components of a treebank's vectors [N, R]; BoveError where they have fewer than `rank`."""
+        dimensions = vectors.shape[1]
+        if rank > dimensions:
+            raise BoveError(f"rank {rank}: the encoder has {dimensions} dimensions; give at most so many")
+        products = np.zeros((dimensions, dimensions))
+        for start in range(0, len(vectors), _ROWS):
+            block = vectors[start : start + _ROWS].astype(np.float64)
+            products += block.T @ block
+        if rank == dimensions:
+            return cls(np.eye(rank, dtype=np.float32), encoder_hash, 1.0)
+        sizes, found = np.linalg.eigh(products)
+        kept = float(sizes[-rank:].sum() / sizes.sum()) if sizes.sum() else 1.0
+        return cls(found[:, ::-1][:, :rank].astype(np.float32), encoder_hash, kept)
+
+    def save(self, path: str | Path) -> None:
+        """Write one safetensors file, whole or not at all."""
+        metadata = {"encoder_sha256": self.encoder_hash, "kept": repr(self.kept)}
+        artefacts.save(path, FORMAT, {"directions": np.ascontiguousarray(self.directions)}, metadata)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Components":
+        """Read a file that `bove components` wrote; BoveError where it is missing, damaged or another."""
+        arrays, metadata = artefacts.load(path, FORMAT)
+        return cls(arrays["directions"], metadata["encoder_sha256"], float(metadata["kept"]))
+
+    def of(self, vectors: np.ndarray, encoder_hash: str, name: str) -> np.ndarray:
+        """[N, r] float32 the components of vectors [N, R]; BoveError for those of another encoder, `name`."""
+        if (vectors.shape[1], encoder_hash) != (len(self.directions), self.encoder_hash):
+            raise BoveError(f"{name}: of another encoder than the components; make both with one encoder")
+        found = np.empty((len(vectors), self.directions.shape[1]), np.float32)
+        for start in range(0, len(vectors), _ROWS):
+            found[start : start + _ROWS] = vectors[start : start + _ROWS] @ self.directions
+        return found
+
+
+class TokenEncoder:
+    """Makes the own vectors of sentences' tokens. The encoder is loaded when it is first needed, and the
+    vectors that were made last are kept."""
+
+    def __init__(self, folder: str | Path, components: Components):
+        self.folder, self.components = folder, components
+        self._encoder: Encoder | None = None
+        self._last: tuple[tuple, OwnVectors] | None = None
+
+    def __call__(self, sentences: Sequence[Sentence]) -> OwnVectors:
+        """The vectors of the tokens of sentences; BoveError where the encoder is not the components'."""
+        asked = tuple(sentence.forms for sentence in sentences)
+        if self._last is None or self._last[0] != asked:
+            self._encoder = self._encoder or Encoder(self.folder)
+            texts, index = distinct(asked)
+            found = dict(self._encoder.encode(texts))
+            none = np.zeros((0, self._encoder.rank), np.float32)
+            whole = np.concatenate([none, *(found[b].tokens for b in range(len(texts)))])
+            made = self.components.of(whole, self._encoder.hash, str(self.folder))
+            offsets = np.cumsum([0, *map(len, texts)])
+            ids = tuple(sentence.id for sentence in sentences)
+            self._last = asked, OwnVectors(ids, made, offsets, np.array(index, np.int64), str(self.folder))
+        return self._last[1]
+
+
+def distinct(sentences: Sequence[tuple[str, ...]]) -> tuple[list[tuple[str, ...]], list[int]]:
+    """The different sentences, given as their forms, in the order of their first places; and which of them
+    each is."""
+    numbers = {forms: b for b, forms in enumerate(dict.fromkeys(sentences))}
+    return list(numbers), [numbers[forms] for forms in sentences]

@@ -5,6 +5,8 @@ has the relation's index, unless the vocabulary has no dependencies; the arc fro
 out. ADJACENCY, where the vocabulary has it, goes from each token to the next.
 A word that the vocabulary lacks but the pretrained vectors have becomes a property of its own, beyond the
 vocabulary's; failing that its property is UNKNOWN_<tag>, or UNKNOWN_ where the vocabulary has no tags.
+Where each token has a vector of its own, as an encoder gives it, its word property is its own too, beyond the
+vocabulary's, which then has no words; sentences of the same forms share theirs.
 """
 
 from array import array
@@ -13,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,7 +38,7 @@ class Counts:
 
     Attributes:
         words: tokens by the route to their word property: a variant's name, NB, PUNCT, "vectors"
-            (a pretrained vector outside the vocabulary), "UNKNOWN_" or "none".
+            (a pretrained vector outside the vocabulary), "own vectors", "UNKNOWN_" or "none".
         tags, relations: tokens and arcs by the fate of their tag or label: "kept" (has its own row),
             "rare" (the treebank had it, below the threshold) or "new" (the treebank lacks it); nothing
             where the vocabulary has them switched off.
@@ -61,48 +64,84 @@ class Counts:
         return 1 - self.relations["new"] / max(self.relations.total(), 1)
 
 
+class OwnVectors(NamedTuple):
+    """Vectors of the tokens of S sentences, in their order, as a file of bags has them: sentence s has the
+    [n, r] rows offsets[b] : offsets[b + 1], b = index[s], of `vectors`, one for each of its tokens. Messages
+    call them `name`."""
+
+    ids: tuple[str, ...]
+    vectors: np.ndarray
+    offsets: np.ndarray
+    index: np.ndarray
+    name: str
+
+
 def encode(
     sentences: Iterable[Sentence],
     vocabulary: Vocabulary,
-    vectors: WordVectors | None = None,
+    vectors: WordVectors | OwnVectors | None = None,
     counts: Counts | None = None,
 ) -> GraphCorpus:
     """Graphs of all sentences, in order; a sentence without tokens is a graph without any.
 
     Args:
         sentences: read once.
-        vectors: pretrained vectors for words that the vocabulary lacks.
+        vectors: pretrained vectors for words that the vocabulary lacks, or those of these sentences' tokens.
         counts: gets what became of tokens and arcs.
+
+    Raises:
+        BoveError: vectors of the tokens of other sentences, or beside a vocabulary with words.
     """
     counts = Counts() if counts is None else counts
-    resolver = _Resolver(vocabulary, vectors, counts)
+    own = vectors if isinstance(vectors, OwnVectors) else None
+    if (own is None) is not vocabulary.has_words:
+        raise BoveError(
+            "the vocabulary has words, beside the vectors that tokens have; make it without words"
+            if own
+            else "the vocabulary has no words; give the vectors of each token, or make it with words"
+        )
+    resolver = _Resolver(vocabulary, None if own else vectors, counts)
     flat = {name: array("q", [0]) for name in _OFFSETS} | {name: array("q") for name in _ENTRIES}
     adjacency = vocabulary.n_relations - 1 if vocabulary.options["adjacency"] else -1
     ids = []
     for sentence in sentences:
         ids.append(sentence.id)
         first = flat["token_offsets"][-1]
-        _add_properties(flat, sentence, resolver)
+        _add_properties(flat, sentence, resolver, _first_row(own, len(ids) - 1, sentence) if own else -1)
         if vocabulary.has_dependencies:
             _add_arcs(flat, sentence, resolver, first)
         if adjacency >= 0:
             _add_adjacency(flat, len(sentence.forms), adjacency, first)
         flat["token_offsets"].append(first + len(sentence.forms))
         flat["arc_offsets"].append(len(flat["arc_relation"]))
+    if own and len(ids) < len(own.ids):
+        raise BoveError(f"{own.name}: has {len(own.ids)} sentences, not {len(ids)}; encode the same ones")
     return GraphCorpus(
         **{name: np.array(values, np.int64) for name, values in flat.items()},
         n_properties=vocabulary.n_properties,
         n_relations=vocabulary.n_relations,
-        extra=resolver.extra_vectors(),
+        extra=own.vectors if own else resolver.extra_vectors(),
         ids=tuple(ids),
         vocabulary_hash=vocabulary.hash,
     )
 
 
-def _add_properties(flat, sentence, resolver) -> None:
+def _first_row(own: OwnVectors, s: int, sentence: Sentence) -> int:
+    """Row of the vector of the first token of sentence s; BoveError where it has not one for each."""
+    start, end = own.offsets[own.index[s] :][:2].tolist() if own.ids[s : s + 1] == (sentence.id,) else (0, -1)
+    if end - start != len(sentence.forms):
+        raise BoveError(
+            f"{own.name}: has not the {len(sentence.forms)} tokens of sentence {sentence.id!r} next; encode "
+            "the same sentences, punctuation included"
+        )
+    return start
+
+
+def _add_properties(flat, sentence, resolver, own: int) -> None:
+    """Add the properties of a sentence's tokens, whose vectors start at row `own`, -1 without any."""
     properties, offsets = flat["properties"], flat["property_offsets"]
-    for form, tag in zip(sentence.forms, sentence.tags, strict=True):
-        word = resolver.word(form, tag)
+    for place, (form, tag) in enumerate(zip(sentence.forms, sentence.tags, strict=True)):
+        word = resolver.own(own + place) if own >= 0 else resolver.word(form, tag)
         if word >= 0:
             properties.append(word)
         row = resolver.tag(tag) if resolver.vocabulary.has_tags else -1
@@ -144,6 +183,10 @@ class _Resolver:
             route = UNKNOWN_WORD if row >= 0 else "none"
         self.counts.words[route] += 1
         return row
+
+    def own(self, row: int) -> int:
+        self.counts.words["own vectors"] += 1
+        return self.vocabulary.n_properties + row
 
     def _find(self, form: str) -> tuple[int, str]:
         row, route = self.vocabulary.known_row(form)

@@ -9,8 +9,9 @@ A token stands for a word row by the first of these that holds:
 
 Words are counted under their first variant; those below the threshold are resolved by 3 and 4. Rare tags
 become UNKNOWN_POSTAG, rare relations UNKNOWN_RELATION. The arc from the artificial root is no relation.
-Every replacement, the tags and the dependencies (which leaves ADJACENCY) can be switched off. A form that
-reads like a replacement's name (NB, PUNCT, UNKNOWN_…) is never a word of its own.
+Every replacement, the words, the tags and the dependencies (which leaves ADJACENCY) can be switched off;
+without words each token has a vector of its own instead. A form that reads like a replacement's name (NB,
+PUNCT, UNKNOWN_…) is never a word of its own.
 """
 
 import hashlib
@@ -44,8 +45,8 @@ class Vocabulary:
         word_counts, tag_counts, relation_counts: training tokens and arcs that each stands for.
         rare_tags, rare_relations: names below the threshold; UNKNOWN_POSTAG and UNKNOWN_RELATION mean these.
         thresholds: least count, by "words", "tags", "relations".
-        options: "numbers", "punctuation", "adjacency" (bool) and "lookup" (list of variants); "tags" and
-            "dependencies" (False) only where they are switched off.
+        options: "numbers", "punctuation", "adjacency" (bool) and "lookup" (list of variants); "words", "tags"
+            and "dependencies" (False) only where they are switched off.
         coverage: how the training tokens were resolved; not part of the hash.
     """
 
@@ -68,6 +69,11 @@ class Vocabulary:
     @property
     def n_tags(self) -> int:
         return len(self.tags)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether words are properties; else each token may have a vector of its own."""
+        return self.options.get("words", True)
 
     @property
     def has_tags(self) -> bool:
@@ -215,7 +221,7 @@ def build(sentences: Iterable[Sentence], thresholds: dict, options: dict) -> Voc
     Args:
         sentences: the treebank; read once.
         thresholds: least count, by "words", "tags", "relations".
-        options: see `Vocabulary`; "tags" and "dependencies" are on unless they are False.
+        options: see `Vocabulary`; "words", "tags" and "dependencies" are on unless they are False.
 
     Raises:
         BoveError: the options leave no relation, or the treebank has no tokens, or a relation called
@@ -234,6 +240,8 @@ def build(sentences: Iterable[Sentence], thresholds: dict, options: dict) -> Voc
             f"the treebank has a relation {ADJACENCY}, the name of ours; rename it, or switch ours off"
         )
     words, coverage = _count_words(tokens, Vocabulary(*[()] * len(_LISTS), dict(thresholds), options))
+    if not options.get("words", True):
+        words.clear()
     kept_tags, rare_tags = _replace_rare(tags, thresholds["tags"], UNKNOWN_TAG)
     kept_arcs, rare_arcs = _replace_rare(arcs, thresholds["relations"], UNKNOWN_RELATION)
     columns = [*_ordered(words), *_ordered(kept_tags), *_ordered(kept_arcs)]
@@ -243,14 +251,14 @@ def build(sentences: Iterable[Sentence], thresholds: dict, options: dict) -> Voc
 
 
 def _checked(options: dict) -> dict:
-    """The options as a vocabulary states them: one with tags and dependencies does not speak of these."""
+    """The options as a vocabulary states them: what may be switched off is named only where it is."""
     if not (options.get("dependencies", True) or options["adjacency"]):
         raise BoveError(
             "neither dependencies nor adjacency: no relation is left; switch one of them on, and to train "
             "without relations set alpha to 0"
         )
     stated = {name: options[name] for name in ("numbers", "punctuation", "lookup", "adjacency")}
-    return stated | {name: False for name in ("tags", "dependencies") if not options.get(name, True)}
+    return stated | {name: False for name in ("words", "tags", "dependencies") if not options.get(name, True)}
 
 
 def _count(sentences) -> tuple[Counter, Counter, Counter, int]:

@@ -56,8 +56,8 @@ def test_the_shell_is_told_what_may_come_next(line, offered, tmp_path):
 # What a stage needs to be given: files and folders, some with names of theirs.
 GIVEN = (
     "accuracy bags base candidate config data dev differences encoder first graphs input markdown model "
-    "output pairs parser parses report reports results run runs scores second sentence_output sentences "
-    "shards sources tagger training_log treebank url vocabulary"
+    "output pairs parser parses report reports results run runs scores second sentences "
+    "shards sources tagger tokens training_log treebank url vocabulary"
 )
 
 

@@ -181,6 +181,37 @@ def test_an_encoder_gives_two_columns_and_without_its_extra_it_is_refused_at_onc
     assert done.returncode == 2 and done.stderr.endswith(f"\nconfiguration: {said}")
 
 
+def test_a_model_over_an_encoder_has_its_vectors_of_the_treebank_and_of_every_data_set(
+    checkout, own, tmp_path
+):
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
+        write_file(tmp_path / "of mine" / name, "{}")
+    given = own(
+        encoders={"mini": {"path": str(tmp_path / "of mine")}},
+        vectors={"source": "encoder", "encoder": "mini"},
+        compare={"shorter": {"model": {"rank": 20}}, "words": {"vectors": {"source": "train"}}},
+    )
+    plan = checkout.planned(*given)
+    assert plan == WHOLE + Counter(
+        train_als=3,
+        encoder=3,
+        encoder_treebank=1,
+        components=2,
+        encode_treebank=2,
+        vocabulary=2,
+        encode=6,
+        infer=6,
+    )
+    commands = [c.replace(str(checkout.folder), "") for c in plan.commands]
+    assert sum("--no-words" in c for c in commands) == 2
+    for dataset in ("sts", "roles"):
+        whole = f"results/demo/encoded/mini/{dataset}.safetensors"
+        for start, flag, count in (("encoder", "--whole-output", 1), ("encode ", "--tokens", 2)):
+            assert sum(c.startswith(f"bove {start}") and f" {flag} {whole}" in c for c in commands) == count
+    (trained,) = (c for c in commands if "train-als" in c and "--output results/demo/model" in c)
+    assert "--vectors" not in trained
+
+
 def test_what_only_a_comparison_reads_is_fetched_and_a_run_s_name_may_have_dots(checkout, own):
     plan = checkout.planned(
         *own(

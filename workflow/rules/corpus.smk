@@ -43,7 +43,9 @@ rule vocabulary:
         runtime=needs(20, 0.5, "treebank"),
     params:
         treebank=f"{TREEBANK} {STRICT}",
-        options=lambda wildcards: flags(settings(wildcards, "vocabulary")),
+        options=lambda wildcards: (
+            flags(settings(wildcards, "vocabulary")) + (" --no-words" if over(wildcards) else "")
+        ),
     shell:
         "bove vocabulary --treebank {input.treebank:q} {params.treebank} {params.options}"
         " --output {output.vocabulary:q} --log {log:q}"
@@ -93,11 +95,49 @@ if with_vectors("train"):
             " --seed {params.seed} --output {output.vectors:q} --log {log:q}"
 
 
+if with_vectors("encoder"):
+
+    rule encoder_treebank:
+        """Make an encoder's vectors of the treebank's tokens."""
+        input:
+            encoder=encoder_files,
+            treebank=located(CONFIG["treebank"]["train"]),
+        output:
+            tokens=tokens_file("{encoder}"),
+        wildcard_constraints:
+            encoder=one_of(CONFIG["encoders"]),
+        threads: CONFIG["threads"]
+        resources:
+            mem_mb=needs(2000, 100, "treebank"),
+            runtime=needs(120, 10, "treebank"),
+        params:
+            folder=encoder_folder,
+            treebank=TREEBANK,
+            versions=TRANSFORMERS,
+        shell:
+            "bove encoder --encoder {params.folder:q} --name {wildcards.encoder} --sentences {input.treebank:q}"
+            " {params.treebank} --threads {threads} --output {output.tokens:q} --log {log:q}"
+
+    rule components:
+        """Shorten the vectors of an encoder's tokens to the model's rank."""
+        input:
+            tokens=lambda wildcards: tokens_file(over(wildcards)),
+        output:
+            vectors=f"{RUN}/{{variant}}vectors.safetensors",
+        wildcard_constraints:
+            variant=one_of(with_vectors("encoder")),
+        resources:
+            mem_mb=needs(1000, 2, "tokens"),
+        params:
+            rank=lambda wildcards: settings(wildcards, "model")["rank"],
+        shell:
+            "bove components --tokens {input.tokens:q} --rank {params.rank} --output {output.vectors:q} --log {log:q}"
+
+
 rule encode_treebank:
     """Turn the treebank's sentences into the graphs that models are trained on."""
     input:
-        treebank=located(CONFIG["treebank"]["train"]),
-        vocabulary=f"{RUN}/{{variant}}vocabulary.json",
+        unpack(treebank_inputs),
     output:
         graphs=f"{RUN}/{{variant}}graphs/train.safetensors",
     resources:
@@ -105,6 +145,9 @@ rule encode_treebank:
         runtime=needs(20, 1, "treebank"),
     params:
         treebank=TREEBANK,
+        vectors=lambda wildcards, input: file_flags(
+            {name: file for name, file in input.items() if name in ("vectors", "tokens")}
+        ),
     shell:
         "bove encode --sentences {input.treebank:q} {params.treebank} --vocabulary {input.vocabulary:q}"
-        " --output {output.graphs:q} --log {log:q}"
+        " {params.vectors} --output {output.graphs:q} --log {log:q}"

@@ -97,9 +97,7 @@ if BAGS:
 rule look_up_words:
     """Make bags of the sentences' word vectors, the baseline."""
     input:
-        vectors=made("vectors", "vectors.safetensors"),
-        vocabulary=made("vocabulary", "vocabulary.json"),
-        sentences=f"{RUN}/parses/{{dataset}}.conllu.gz",
+        unpack(word_inputs),
     output:
         bags=f"{RUN}/{{variant}}bags/word-vectors/{{dataset}}.safetensors",
     resources:
@@ -146,6 +144,7 @@ if CONFIG["encoders"]:
         output:
             tokens=f"{RUN}/{{variant}}bags/{{encoder}}-tokens/{{dataset}}.safetensors",
             sentences=f"{RUN}/{{variant}}bags/{{encoder}}-sentences/{{dataset}}.safetensors",
+            **({"whole": f"{RUN}/{{variant}}encoded/{{encoder}}/{{dataset}}.safetensors"} if OVER else {}),
         wildcard_constraints:
             encoder=one_of(CONFIG["encoders"]),
         threads: CONFIG["threads"]
@@ -153,10 +152,11 @@ if CONFIG["encoders"]:
             mem_mb=needs(2000, 4, "encoder"),
             runtime=needs(120),
         params:
-            folder=lambda wildcards: sources.encoder_folder(CONFIG, wildcards.encoder),
+            folder=encoder_folder,
             options=lambda wildcards: flags(settings(wildcards, "scoring"), "punctuation"),
-            versions=versions("sentence-transformers", "transformers", "torch"),
+            whole=lambda wildcards, output: f"--whole-output {shlex.quote(output.whole)}" if OVER else "",
+            versions=TRANSFORMERS,
         shell:
             "bove encoder --encoder {params.folder:q} --name {wildcards.encoder} --sentences {input.sentences:q}"
             " {params.options} --threads {threads} --output {output.tokens:q}"
-            " --sentence-output {output.sentences:q} --log {log:q}"
+            " --sentence-output {output.sentences:q} {params.whole} --log {log:q}"

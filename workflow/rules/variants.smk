@@ -3,6 +3,9 @@
 OWN_SYSTEMS = CONFIG["systems"] + CONFIG["baselines"] + list(encoder_systems(CONFIG))
 # Those of a model, and those without any vectors; all others look words up.
 MODELLED, BARE = ("properties-only", "bove"), ("overlap", *encoder_systems(CONFIG))
+TRANSFORMERS = versions("sentence-transformers", "transformers", "torch")
+# Whether some model is over an encoder.
+OVER = any(sources.source_encoder(variant.config) for variant in VARIANTS)
 
 
 def made(stage, file):
@@ -22,6 +25,16 @@ def with_vectors(source):
     return [name for name in own if SETTINGS[name]["vectors"]["source"] == source]
 
 
+def over(wildcards):
+    """The encoder whose vectors are the words of a variant; none where these are vectors of words."""
+    return sources.source_encoder(SETTINGS[wildcards.variant])
+
+
+def tokens_file(encoder, dataset=None):
+    """An encoder's vectors of all tokens of a data set, or of the treebank."""
+    return f"{RUN}/encoded/{encoder}{f'/{dataset}' if dataset else ''}.safetensors"
+
+
 def coding_inputs(wildcards):
     """What sentences are encoded with: the vocabulary, and the vectors unless the variant goes without."""
     files = {"vocabulary": made("vocabulary", "vocabulary.json")(wildcards)}
@@ -31,8 +44,18 @@ def coding_inputs(wildcards):
 
 
 def training_inputs(wildcards):
-    """What a model is trained on."""
-    return {"graphs": made("vocabulary", "graphs/train.safetensors")(wildcards), **coding_inputs(wildcards)}
+    """What a model is trained on; over an encoder, the graphs have the vectors."""
+    files = {"graphs": made("vocabulary", "graphs/train.safetensors")(wildcards), **coding_inputs(wildcards)}
+    return {name: file for name, file in files.items() if name != "vectors" or not over(wildcards)}
+
+
+def treebank_inputs(wildcards):
+    """The treebank and the vocabulary; over an encoder, the components and the vectors of all tokens too."""
+    files = {"treebank": located(CONFIG["treebank"]["train"])}
+    if encoder := over(wildcards):
+        files["tokens"] = tokens_file(encoder)
+        return files | coding_inputs(wildcards)
+    return files | {"vocabulary": f"{RUN}/{wildcards.variant}vocabulary.json"}
 
 
 def trained_by(trainer):
@@ -50,7 +73,8 @@ def training_files(variant):
 
 def encode_inputs(wildcards):
     """The trees of a data set, and what they are encoded with."""
-    return {"sentences": f"{RUN}/parses/{wildcards.dataset}.conllu.gz", **coding_inputs(wildcards)}
+    files = {"tokens": tokens_file(encoder, wildcards.dataset)} if (encoder := over(wildcards)) else {}
+    return {"sentences": f"{RUN}/parses/{wildcards.dataset}.conllu.gz", **coding_inputs(wildcards), **files}
 
 
 def infer_inputs(wildcards):
@@ -73,10 +97,30 @@ def baseline_inputs(wildcards):
     return files
 
 
+def encoder_folder(wildcards):
+    """The folder of an encoder."""
+    return sources.encoder_folder(CONFIG, wildcards.encoder)
+
+
+def encoder_files(wildcards):
+    """The files of an encoder."""
+    return list(sources.encoder_paths(CONFIG, wildcards.encoder).values())
+
+
 def encoder_inputs(wildcards):
     """The trees of a data set, and the files of an encoder."""
-    files = {"encoder": list(sources.encoder_paths(CONFIG, wildcards.encoder).values())}
-    return files | {"sentences": f"{RUN}/parses/{wildcards.dataset}.conllu.gz"}
+    return {"encoder": encoder_files(wildcards), "sentences": f"{RUN}/parses/{wildcards.dataset}.conllu.gz"}
+
+
+def word_inputs(wildcards):
+    """The trees of a data set and the vectors of its words; over an encoder, the graphs have these."""
+    files = {"sentences": f"{RUN}/parses/{wildcards.dataset}.conllu.gz"}
+    if over(wildcards):
+        return files | {"graphs": made("encode", "graphs/{dataset}.safetensors")(wildcards)}
+    return files | {
+        "vectors": made("vectors", "vectors.safetensors")(wildcards),
+        "vocabulary": made("vocabulary", "vocabulary.json")(wildcards),
+    }
 
 
 def punctuation_inputs(wildcards):
@@ -182,7 +226,7 @@ def token_inputs(wildcards):
         "sentences": f"{RUN}/parses/{wildcards.dataset}.conllu.gz",
         "bags": [bags_file(system, "", wildcards.dataset) for system in DRAWN_SYSTEMS],
     }
-    if "word-vectors" in CONFIG["systems"]:
+    if "word-vectors" in CONFIG["systems"] and not sources.source_encoder(CONFIG):
         inputs["vectors"] = f"{RUN}/{HOMES.folder('vectors', '')}vectors.safetensors"
         inputs["vocabulary"] = f"{RUN}/{HOMES.folder('vocabulary', '')}vocabulary.json"
     return inputs
@@ -250,6 +294,9 @@ def system_files(wildcards):
     """What the bags of a system and of a data set are made from, and they themselves."""
     yield made("vocabulary", "vocabulary.json")(wildcards)
     if wildcards.system in MODELLED:
+        if encoder := over(wildcards):
+            yield tokens_file(encoder)
+        yield from encode_inputs(wildcards).values()
         yield from training_inputs(wildcards).values()
         yield from infer_inputs(wildcards).values()
     elif wildcards.system not in BARE:
