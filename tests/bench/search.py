@@ -114,7 +114,7 @@ def size_of(folder: Path) -> int:
 def measure(args: argparse.Namespace, folder: Path) -> list[dict]:
     opened = [Bags.open(path) for path in args.bags]
     every = [given.bag(b) for given in opened for b in range(given.n_bags)]
-    every = list({bag.tobytes(): bag for bag in every if len(bag)}.values())
+    every = list({bag.tobytes(): bag for bag in every if 0 < len(bag) <= args.longest}.values())
     order = np.random.default_rng(args.seed).permutation(len(every))
     queries = [every[b] for b in order[: args.queries]]
     kept = [every[b] for b in np.sort(order[args.queries :])]
@@ -159,6 +159,9 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=200)
     parser.add_argument("--copies", type=int, nargs="+", default=[1])
     parser.add_argument("--noise", type=float, default=0.5, help="length of the noise, vectors having 1")
+    parser.add_argument(
+        "--longest", type=int, default=1000, help="of a bag, in vectors; longer ones stay out"
+    )
     parser.add_argument("--candidates", type=int, nargs="+", default=[100, 200, 500, 1000])
     parser.add_argument("--links", type=int, default=16)
     parser.add_argument("--breadth", type=int, default=100)
