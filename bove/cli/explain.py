@@ -5,14 +5,14 @@ import json
 import logging
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
-from bove.bags import BOVE, PROPERTIES_ONLY
+from bove.bags import BOVE, PROPERTIES_ONLY, TOKENS
 from bove.bags.store import Bags, BagWriter
 from bove.cli.common import (
     Progress,
@@ -27,8 +27,8 @@ from bove.cli.common import (
     weighting,
 )
 from bove.config.load import defaults
-from bove.config.variants import Run
-from bove.embedder import Embedder
+from bove.config.variants import Run, encoder_systems
+from bove.embedder import Bag, Embedder
 from bove.errors import BoveError
 from bove.evaluate import explain, neighbours
 from bove.evaluate.alignment import NONE, token_weights, unit_rows
@@ -40,6 +40,7 @@ from bove.files import atomic_write, sha256
 from bove.text.conll import Sentence
 from bove.text.graphs import load_graphs, sentences_of
 from bove.text.pairs import Pair, read_pairs
+from bove.text.tokens import is_punctuation
 from bove.text.vectors import WordLookup, pretrained_rows
 
 log = logging.getLogger("bove")
@@ -88,6 +89,7 @@ def run_explain(args: argparse.Namespace) -> None:
     weight, power = weighting(args, run)
     pair, sentences = _pair(args, run) if args.pair else (None, None)
     embedder = open_embedder(args, run)
+    encoded = _encoded(run, args.pair[0], sentences) if pair else {}
     if pair is None:
         sentences = _sentences(args, embedder, args.sentences, ["the first sentence", "the second sentence"])
         texts = args.sentences or [" ".join(sentence.forms) for sentence in sentences]
@@ -96,7 +98,14 @@ def run_explain(args: argparse.Namespace) -> None:
         check_sentences(embedder, sentences, [f"sentence {name}" for name in pair.sentences])
     # the first sentence with the second and, of a probe of roles, with the exchanged one
     shown = [
-        _explained(embedder, [sentences[0], sentences[other]], [texts[0], texts[other]], weight, power)
+        _explained(
+            embedder,
+            [sentences[0], sentences[other]],
+            [texts[0], texts[other]],
+            weight,
+            power,
+            {system: [bags[0], bags[other]] for system, bags in encoded.items()},
+        )
         for other in range(1, len(sentences))
     ]
     if args.html:
@@ -124,11 +133,28 @@ def _pair(args, run: Run | None) -> tuple[Pair, list[Sentence]]:
     return pair, trees_of(str(trees), list(pair.sentences), len(pair.sentences))
 
 
-def _explained(embedder, sentences: list[Sentence], texts: list[str], weight, power) -> explain.Explanation:
-    """Align two sentences, shown as these texts, under every system of the embedder."""
-    alignments, bags = {}, {}
-    for system in embedder.systems:
-        first, second = bags[system] = embedder.bags(sentences, system)
+def _encoded(run: Run, dataset: str, sentences: Sequence[Sentence]) -> dict[str, list[Bag]]:
+    """The bags of the sentences' tokens that the run has of encoders, by system."""
+    found, punctuation = {}, run.config["scoring"]["punctuation"]
+    forms = [enumerate(sentence.forms) for sentence in sentences]
+    places = [np.array([p for p, form in own if punctuation or not is_punctuation(form)]) for own in forms]
+    for system in encoder_systems(run.config):
+        path = run.path / "bags" / system / f"{dataset}.safetensors"
+        if system.endswith(TOKENS) and path.is_file():
+            bags = Bags.open(path)
+            found[system] = [
+                Bag(own, bags[sentence.id], bags.evidence_of(bags.bag_of(sentence.id)))
+                for own, sentence in zip(places, sentences, strict=True)
+            ]
+    return found
+
+
+def _explained(
+    embedder, sentences: list[Sentence], texts: list[str], weight, power, encoded: dict[str, list[Bag]]
+) -> explain.Explanation:
+    """Align two sentences, shown as these texts, under every system of the embedder and of those encoded."""
+    alignments, bags = {}, {system: embedder.bags(sentences, system) for system in embedder.systems} | encoded
+    for system, (first, second) in bags.items():
         both = [token_weights(weight, power, bag.vectors, bag.evidence) for bag in bags[system]]
         weights = None if weight == NONE else tuple(both)
         places = first.places, second.places

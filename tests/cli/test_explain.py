@@ -1,13 +1,19 @@
 """`bove explain`: its scores are those of `bove score`; word vectors see no difference where bove does."""
 
 import json
+import shutil
 from dataclasses import replace
 
+import numpy as np
 import pytest
+import reference
+import yaml
 from tiny_run import CHASED, RANK, TURNED, make_run, score
 from tiny_treebank import tiny_sentences, write_treebank
 
+from bove.bags.store import write_bags
 from bove.cli.main import main
+from bove.config.load import store
 from bove.evaluate.results import read_scores
 from bove.text.conll import Sentence
 from bove.text.pairs import Pair, write_pairs
@@ -110,6 +116,20 @@ def test_a_pair_of_the_run_is_shown_by_its_id(with_pairs, capsys):
     assert texts == ["The dog sees a cat.", "A cat sees the dog."] and "exchanged" not in content
     usual = explained(with_pairs, capsys, "--conllu", with_pairs / "two.conllu")
     assert usual["systems"] == content["systems"]
+
+
+def test_of_a_pair_the_tokens_of_the_run_s_encoders_are_shown_too(with_pairs, capsys, tmp_path):
+    run = shutil.copytree(with_pairs, tmp_path / "tiny")
+    config = yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))
+    store(config | {"encoders": {"m": {"path": "m"}}, "scoring": {"punctuation": False}}, run / "config.yaml")
+    rng, where = np.random.default_rng(0), run / "bags" / "m-tokens" / "d.safetensors"
+    bags = {f"p#1.{side}": rng.standard_normal((5, 4)) for side in (1, 2)}
+    where.parent.mkdir(parents=True)
+    write_bags(where, bags, "m-tokens", {name: np.ones(5) for name in bags})
+    systems = explained(run, capsys, "--pair", "d", "p#1")["systems"]
+    assert list(systems) == [*SYSTEMS, "m-tokens"]
+    assert systems["m-tokens"]["sts"] == pytest.approx(reference.sts(*bags.values()), abs=1e-6)
+    assert list(explained(run, capsys, "--conllu", run / "two.conllu")["systems"]) == SYSTEMS
 
 
 @pytest.mark.parametrize("weight", ["none", "length"])
