@@ -196,8 +196,7 @@ def _exact(
         if counts is not None:
             alive = counts(rows)
             rows, bag = rows[alive], bag[alive]
-        own = offsets_of(np.bincount(bag, minlength=len(some)))
-        scores = scorer(unit_rows(vectors[rows]), own)
+        scores = scorer(unit_rows(vectors[rows]), offsets_of(np.bincount(bag, minlength=len(some))))
         best = best.joined(some, _rounded(scores[:, 0]), count)
     return best
 
@@ -215,8 +214,7 @@ def entailments(
     Args:
         block: vectors at a time, unless a bag has more. For the others see `search`.
     """
-    sides = list(map(side_of, queries, weights or [None] * len(queries)))
-    scorer = _scorer(sides, np.float64)
+    scorer = _scorer(list(map(side_of, queries, weights or [None] * len(queries))), np.float64)
     for first, last in blocks(offsets, block):
         rows, own = slice(offsets[first], offsets[last]), offsets[first : last + 1] - offsets[first]
         alive = slice(None) if counts is None else counts(rows)
@@ -230,14 +228,11 @@ def _scorer(sides: Sequence[Side], dtype: type) -> Callable[..., np.ndarray]:
     It takes the bags' vectors [N, r], one bag after the other, their offsets [B + 1], and the vectors'
     lengths [N, 1] where these are not 1.
     """
-    sizes = np.array([len(side.units) for side in sides], np.int64)
+    sizes = np.array([len(units) for units, _ in sides], np.int64)
     some, starts = np.flatnonzero(sizes), offsets_of(sizes)[sizes.nonzero()]
-    units = np.concatenate([side.units for side in sides] or [np.zeros((0, 0))])
-    targets = np.ascontiguousarray(units.T, dtype)
-    shares = np.repeat(1 / np.maximum(sizes, 1), sizes).astype(dtype)
-    for side, start in zip(sides, offsets_of(sizes), strict=False):
-        if side.weights is not None:
-            shares[start : start + len(side.weights)] = side.weights
+    targets = np.concatenate([units for units, _ in sides] or [np.zeros((0, 0))]).T.astype(dtype, order="C")
+    shares = [np.ones(len(units)) / max(len(units), 1) if own is None else own for units, own in sides]
+    shares = np.concatenate([*shares, np.zeros(0)]).astype(dtype)
 
     def scores(bags, offsets, norms=None):
         found, full = np.zeros((len(offsets) - 1, len(sides)), dtype), np.flatnonzero(np.diff(offsets))
@@ -284,7 +279,6 @@ ENGINE = "qdrant-edge-py"
 MANIFEST, SHARD, OWN = "index.json", "engine", "bags.safetensors"
 SIGNS_FROM = 128  # with fewer dimensions, signs alone say too little
 SPARE = 50  # bags that are scored exactly beyond twice as many as are asked for, since the engine rounds
-# what opening an index needs of index.json
 _ONE_SEGMENT_KB = 2**40
 
 
