@@ -16,12 +16,11 @@ import os
 import platform
 import shutil
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
 
+from bove.cli.common import versions_of
 from bove.errors import BoveError
 from bove.files import atomic_write, sha256
 from bove.fingerprint import fingerprint
@@ -94,12 +93,9 @@ def _made_from(stage: str, code: str, args: argparse.Namespace, parts: Parts) ->
     """All that the results depend on; files count by their content alone."""
     arguments = {name: value for name, value in vars(args).items() if name not in ("log", *parts.writes)}
     arguments |= {name: {"sha256": sha256(path)} for name in parts.reads if (path := arguments.get(name))}
-    versions = {}
-    for name in parts.libraries:
-        with suppress(PackageNotFoundError):
-            versions[name] = version(name)
     python, machine = ".".join(platform.python_version_tuple()[:2]), platform.machine()
-    return {"format": FORMAT, "stage": stage, "code": fingerprint(code), "versions": versions,
+    libraries = versions_of(parts.libraries)
+    return {"format": FORMAT, "stage": stage, "code": fingerprint(code), "versions": libraries,
             "python": python, "machine": machine, "arguments": arguments}  # fmt: skip
 
 

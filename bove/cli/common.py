@@ -6,8 +6,9 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import fields
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from tqdm import tqdm
@@ -131,6 +132,15 @@ def named_values(flag: str, arguments: Iterable[str]) -> dict[str, str]:
         if name in found:
             raise BoveError(f"{flag} {argument}: the name is repeated; give each its own")
         found[name] = value
+    return found
+
+
+def versions_of(libraries: Iterable[str]) -> dict[str, str]:
+    """Of those that are installed; none of them is imported."""
+    found = {}
+    for name in libraries:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
     return found
 
 

@@ -2,8 +2,8 @@
 
 import argparse
 import logging
-import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,18 +18,22 @@ from bove.cli.common import (
     trees_of,
     write_files,
 )
-from bove.errors import BoveError, finite
+from bove.errors import BoveError
 from bove.evaluate import plots
 from bove.evaluate.alignment import entailment_score, similarity_score
 from bove.evaluate.metrics import METRICS, in_order
 from bove.evaluate.plot_tokens import Cloud, draw_tokens
-from bove.evaluate.results import MEAN, WEIGHTED_MEAN, csv_text, read_scores
+from bove.evaluate.results import csv_text, read_scores
+from bove.evaluate.tables import once
 from bove.factor.model import Model, effective_rank, needed, singular_values
 from bove.files import csv_records
 from bove.text.pairs import Pair, read_pairs
 from bove.text.tokens import is_punctuation
 from bove.text.vectors import WordLookup, WordVectors
 from bove.text.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 log = logging.getLogger("bove")
 DEFAULT_PAIRS = 3
@@ -92,8 +96,8 @@ UNITS = {
 def run_figures_results(args: argparse.Namespace) -> None:
     """Systems on every subset, and their differences: two figures per task, be there results or not."""
     check_confidence(args.confidence)
-    results = read_results(args.results, "value")
-    differences = read_results(args.differences, "difference", "p_adjusted", "against")
+    results, differences = read_results(args.results), read_results(args.differences)
+    results, differences = once(results, results), once(differences, results)
     files: dict[str, bytes] = {}
     for task, (unit, of_difference, factor) in UNITS.items():
         drawn = plots.draw_results, *_panels(args, results, "value", task, factor)
@@ -103,40 +107,29 @@ def run_figures_results(args: argparse.Namespace) -> None:
     write_files(args.output, files)
 
 
-def read_results(path: str, value: str, *more: str) -> list[dict]:
-    """Rows by column; values, ends of intervals and p-values are numbers, None where empty."""
-    columns = ("task", "dataset", "subset", "metric", "system", "low", "high", value, *more)
-    rows = []
-    for _, cells in csv_records(path, columns, "give the CSV of `bove tables`"):
-        numbers = {value, "low", "high", "p_adjusted"} & cells.keys()
-        rows.append({**cells, **{name: finite(cells[name]) for name in numbers}})
-    return rows
+def read_results(path: str) -> "DataFrame":
+    """A CSV of `bove tables`: names as text, other columns as numbers, NaN where empty."""
+    import pandas as pd
+
+    numbers = ("value", "difference", "low", "high", "p_value", "p_adjusted")
+    empty = {"keep_default_na": False, "na_values": dict.fromkeys(numbers, "")}
+    names = dict.fromkeys(("task", "dataset", "subset", "metric", "system", "against"), str)
+    return pd.read_csv(path, dtype=names, **empty)
 
 
-def _panels(args, rows: Sequence[dict], column: str, task: str, factor: float):
+def _panels(args, rows: "DataFrame", column: str, task: str, factor: float):
     """Title and rows of each data set's panel, and the names of what is shown in them."""
     found: dict[str, dict] = {}
     shown: dict[str, None] = {}
-    key = ("dataset", "metric", "system", "against")
-    means = {tuple(map(row.get, key)): row[column] for row in rows if row["subset"] == MEAN}
-    for row in rows:
-        if row["subset"] == WEIGHTED_MEAN and _equal(row[column], means.get(tuple(map(row.get, key)))):
-            continue  # all subsets have equally many pairs
-        if (row["task"], row["metric"]) == (task, METRICS[task]):
-            name, p = row["system"], row.get("p_adjusted")
-            if column == "difference":
-                name = f"{name} against {row['against']}"
-            ends = (None if row[end] is None else factor * row[end] for end in (column, "low", "high"))
-            sure = column == "value" or (p is not None and p < 1 - args.confidence)
-            subsets = found.setdefault(row["dataset"], {})
-            subsets.setdefault(row["subset"], {})[name] = plots.Value(*ends, sure)
-            shown[name] = None
+    for row in rows[(rows.task == task) & (rows.metric == METRICS[task])].itertuples():
+        name = row.system if column == "value" else f"{row.system} against {row.against}"
+        ends = (getattr(row, column), row.low, row.high)
+        sure = column == "value" or row.p_adjusted < 1 - args.confidence
+        value = plots.Value(*(None if np.isnan(end) else factor * end for end in ends), sure)
+        found.setdefault(row.dataset, {}).setdefault(row.subset, {})[name] = value
+        shown[name] = None
     names, marks = dict(args.names), dict.fromkeys(args.development, " (development)")
     return [(names.get(d, d) + marks.get(d, ""), subsets) for d, subsets in found.items()], list(shown)
-
-
-def _equal(one: float | None, other: float | None) -> bool:
-    return one == other or (None not in (one, other) and math.isclose(one, other, rel_tol=1e-12))
 
 
 # --- bove figures scores

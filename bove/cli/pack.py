@@ -16,6 +16,7 @@ from bove.config.sources import source_encoder
 from bove.config.variants import Run
 from bove.errors import BoveError
 from bove.evaluate.metrics import METRICS
+from bove.evaluate.tables import markdown_table
 from bove.factor.model import Model
 from bove.files import check_target, csv_records, read_json, sha256, write_json
 from bove.text.checkpoints import pack_checkpoint
@@ -24,6 +25,7 @@ from bove.text.vocabulary import Vocabulary
 
 log = logging.getLogger("bove")
 LICENSED = ("model", "treebank", "vectors")
+SCORES = ("dataset", "subset", "system", "metric")
 _BLOCK = 1 << 16
 
 
@@ -146,7 +148,7 @@ def _scores(run: Run) -> list[dict]:
     table = run.path / "tables" / "scores.csv"
     if run.variant.kind or not table.is_file():
         return []
-    columns = ("task", "dataset", "subset", "system", "metric", "value")
+    columns = ("task", *SCORES, "value")
     rows = [row for _, row in csv_records(table, columns, "make the tables again")]
     judged = [row for row in rows if row["metric"] == METRICS.get(row["task"]) and row["value"]]
     return [{name: row[name] for name in columns} | {"value": float(row["value"])} for row in judged]
@@ -158,13 +160,8 @@ def _readme(card: dict) -> str:
         for name, own in card["trained_on"].items()
     )
     licences = "\n".join(f"* {name}: {text}" for name, text in card["licence"].items())
-    rows = "\n".join(
-        "| {dataset} | {subset} | {system} | {metric} | {value:.3f} |".format_map(row)
-        for row in card["scores"]
-    )
-    table = (
-        f"| data set | subset | system | metric | value |\n|---|---|---|---|---|\n{rows}" if rows else "None."
-    )
+    shown = [[row[name] for name in SCORES] + [f"{row['value']:.3f}"] for row in card["scores"]]
+    table = markdown_table([*SCORES, "value"], shown, len(SCORES)) if shown else "None."
     model = card["model"]
     return f"""# {card["run"]}
 

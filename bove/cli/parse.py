@@ -17,7 +17,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from functools import partial
-from importlib.metadata import version
 from itertools import tee, zip_longest
 from pathlib import Path
 
@@ -31,6 +30,7 @@ from bove.cli.common import (
     add_treebank_arguments,
     further_files,
     stanza_messages,
+    versions_of,
 )
 from bove.config.load import defaults, fill, load_schema
 from bove.errors import BoveError
@@ -98,7 +98,7 @@ run_train_tagger, run_train_parser = partial(train_kind, "tagger"), partial(trai
 
 
 def _versions() -> dict[str, str]:
-    return {"bove": __version__, **{name: version(name) for name in ("stanza", "torch")}}
+    return {"bove": __version__, **versions_of(("stanza", "torch"))}
 
 
 def register_evaluate_parser(parser: argparse.ArgumentParser) -> None:

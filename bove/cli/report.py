@@ -5,15 +5,13 @@ import logging
 import platform
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
 
 from bove import artefacts
 from bove._version import __version__
-from bove.cli.common import named_values, write_files
+from bove.cli.common import named_values, versions_of, write_files
 from bove.cli.parse import ACCURACY_FORMAT
 from bove.errors import BoveError
 from bove.evaluate.metrics import in_order
@@ -67,12 +65,13 @@ def run_provenance(args: argparse.Namespace) -> None:
         flag = f"--{option.replace('_', '-')}"
         return {name: reader(value) for name, value in named_values(flag, getattr(args, option)).items()}
 
+    versions = {"bove": __version__, "python": platform.python_version(), **versions_of(LIBRARIES)}
     config = yaml.safe_load(read_text(args.config))
     record = {
         "format": FORMAT,
         "version": VERSION,
         "run": config["run"],
-        "versions": _versions(),
+        "versions": versions,
         "seeds": {"run": config["seed"], "model": sorted({config["seed"], *config["seeds"]})},
         "threads": read("rule_threads", int),
         "inputs": read("input", _file),
@@ -87,15 +86,6 @@ def run_provenance(args: argparse.Namespace) -> None:
         for name, entry in record[kind].items():
             log.info("%s %s: %s", kind[:-1], name, entry[key])
     log.info("wrote %s", args.output)
-
-
-def _versions() -> dict[str, str]:
-    """Of this program, Python, and what is installed of the libraries; none of them is imported."""
-    found = {"bove": __version__, "python": platform.python_version()}
-    for name in LIBRARIES:
-        with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
 
 
 def _file(path: str) -> dict:

@@ -417,7 +417,7 @@ def _metric_table(task: str, metric: str, results, differences, findings: Findin
     sure = differences[differences.p_adjusted < findings.bootstrap.level]
     cells, published = _cells(metric, results, sure), _published(results) if is_main else {}
     rows = []
-    for row in _once(results, results).drop_duplicates(["dataset", "subset"]).itertuples():
+    for row in once(results, results).drop_duplicates(["dataset", "subset"]).itertuples():
         of_row = [cells.get((row.dataset, row.subset, system), Cell(ABSENT)) for system in systems]
         figures = published.get((row.dataset, row.subset), [np.nan] * len(paper.SYSTEMS))
         of_row += [Cell(ABSENT if np.isnan(x) else printed(metric, x)) for x in figures if published]
@@ -459,7 +459,7 @@ def _differences_table(task: str, metric: str, results, differences, findings: F
     of_row = {(row.dataset, row.subset): row for row in results.itertuples()}
     shown = shown.assign(name=shown.dataset.map(dict(zip(results.dataset, results.name, strict=True))))
     rows = []
-    for d in _once(shown, results).itertuples():
+    for d in once(shown, results).itertuples():
         cells = [Cell(signed(metric, d.difference), interval=_interval(d, d.difference))]
         cells += [Cell(printed_p(p)) for p in (d.p_value, d.p_adjusted)]
         rows.append(_row(of_row[d.dataset, d.subset], cells, (d.system, d.against)))
@@ -477,7 +477,7 @@ def _differences_table(task: str, metric: str, results, differences, findings: F
     )
 
 
-def _once(shown: "DataFrame", results: "DataFrame") -> "DataFrame":
+def once(shown: "DataFrame", results: "DataFrame") -> "DataFrame":
     """Without the weighted mean of a data set whose subsets have equally many pairs: it is the mean."""
     sizes = without_summaries(results).groupby("dataset").n_scored.nunique()
     return shown[(shown.subset != WEIGHTED_MEAN) | (shown.dataset.map(sizes) > 1)]

@@ -55,7 +55,7 @@ def test_other_content_arguments_code_or_versions_are_something_else(shared, tmp
         (TEXT.replace("6", "7"), (), "RECORD", cache.RECORD),
         (TEXT, ("--limit", "2"), "RECORD", cache.RECORD),
         (TEXT, (), "fingerprint", lambda module: "another"),
-        (TEXT, (), "version", lambda name: "9.9"),
+        (TEXT, (), "versions_of", lambda names: dict.fromkeys(names, "9.9")),
     ]
     for count, (text, more, name, value) in enumerate(changes, 2):
         with monkeypatch.context() as patch:

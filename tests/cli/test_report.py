@@ -11,7 +11,7 @@ import yaml
 from tiny_run import PAIRS, TREES, make_run, write_sides
 
 from bove import __version__
-from bove.cli import report
+from bove.cli import common
 from bove.cli.main import main
 from bove.cli.train import write_training_log
 from bove.factor.model import Model
@@ -42,7 +42,7 @@ def test_the_record_has_hashes_versions_seeds_threads_and_the_configuration(buil
             raise importlib.metadata.PackageNotFoundError(name)
         return real(name)
 
-    monkeypatch.setattr(report, "version", version)
+    monkeypatch.setattr(common, "version", version)
     assert not main(record(built, "run.json"))
     found = json.loads((built / "run.json").read_text(encoding="utf-8"))
     raw, model = (built / "t.conllu").read_bytes(), Model.load(built / "m")

@@ -19,7 +19,6 @@ from bove.bags.store import Bags
 from bove.check import sniff
 from bove.cli import parse as parse_shards
 from bove.cli.data import read_dataset
-from bove.cli.figures import read_results
 from bove.cli.main import main as bove
 from bove.cli.train import Checkpoint
 from bove.config.load import load, resolve
@@ -175,7 +174,6 @@ READERS: dict[str, Callable[[Path], object]] = {
     "bag-shards": lambda path: bag_shards.gather([path], LAYOUT, FOLDER / "bags"),
     "reports": lambda path: bag_shards.gather_reports([path], LAYOUT, np.array([2, 0]), FOLDER / "report"),
     "scores": lambda path: results_of(read_scores(path)),
-    "results": lambda path: read_results(str(path), "value"),
     "training-log": lambda path: read_run("run", *parts(path)),
     "markdown": lambda path: page(path.read_bytes().decode("utf-8", "replace")),
     "config": lambda path: resolve(load([path])),

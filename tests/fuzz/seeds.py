@@ -45,9 +45,6 @@ TEXTS_OF: dict[str, tuple[str | bytes, ...]] = {
     "json-graphs": (GRAPHS, '{"nodes": [[]], "names": ["a"]}\n\n{"nodes": [["b"]], "names": [7]}\n'),
     "triples": ("a\tlikes\tb\nb\tlikes\ta\n\na\tcolour:red\n",),
     "reports": (ITERATIONS,),
-    "results": (
-        "task,dataset,subset,metric,system,low,high,value\nsimilarity,d,a,pearson,bove,0.1,0.3,0.2\n",
-    ),
     "training-log": (
         "round,total,words,relation:x,lambda_P\n1,3.5,1,2,0.5\n2,3,1,1.5,\n\n"
         "round,seconds,total\n1,0.1,3.5\n2,0.3,3\n",
