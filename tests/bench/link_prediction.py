@@ -81,11 +81,11 @@ def dense_rescal(X: np.ndarray, rank: int, weight: float) -> np.ndarray:
     return E @ R @ E.T
 
 
-def ours(X: np.ndarray, rank: int, weight: float, own_property: bool = False, **settings) -> np.ndarray:
+def ours(X: np.ndarray, rank: int, weight: float = 1, own_property: bool = False, **settings) -> np.ndarray:
     """[d, n, n] scores of the node vectors that training ends with."""
     nodes = [[f"node:{i}"] if own_property else [] for i in range(X.shape[1])]
     graph = bove.Graph(nodes, [(str(k), i, j) for k, i, j in np.argwhere(X).tolist()])
-    settings |= {"scale": "absolute", "lambda_R": weight, "lambda_E": weight}
+    settings = {"scale": "absolute", "lambda_R": weight, "lambda_E": weight, **settings}
     model = bove.BoVE(rank, init="eigenvectors", r_tolerance=1e-8, r_iterations=200, **FIXED, **settings)
     (bag,) = model.fit([graph]).bags_
     known = model.names_.relation_rows
