@@ -59,7 +59,9 @@ class Job:
 
     def write(self, model: Model, settings, rows, seconds: Sequence[float]) -> None:
         """Write a model with its log and times, and warn of what its user should know; see `findings`."""
-        for line in findings(rows, model.relations, settings, model.groups):
+        # of a property for each token a model of few dimensions explains next to nothing
+        groups = model.groups if model.own is None else ()
+        for line in findings(rows, model.relations, settings, groups):
             log.warning("%s", line)
         if settings.alpha and model.relation_names:
             log_relations(rows[-1], model.relation_names)
