@@ -177,6 +177,9 @@ def read_pairs(path: str | Path) -> list[Pair]:
             pair = Pair(**record)
         except TypeError as e:
             raise BoveError(f"{path}, line {number}: not a sentence pair ({e}); make the file again") from e
+        texts = (pair.id, pair.dataset, pair.label, pair.task, pair.subset, pair.first, pair.second)
+        if not all(isinstance(text, str) for text in texts):
+            raise BoveError(f"{path}, line {number}: a value of the wrong kind; make the file again")
         if pair.id in pairs:
             raise BoveError(f"{path}, line {number}: pair id {pair.id!r} is repeated; give each its own")
         pairs[pair.id] = pair

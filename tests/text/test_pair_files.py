@@ -316,6 +316,7 @@ SOUND = (
         ("nonsense", "line 1: not JSON"),
         ("[" * 100_000, "line 1: not JSON"),
         ('{"id": "a", "id": "b"}', "line 1: key 'id' "),
+        (SOUND.replace('"x"', "null"), "line 1: a value of the wrong kind"),
         (f"{SOUND}\n{SOUND}", "line 2: pair id 'a-1' is repeated"),
     ],
 )
