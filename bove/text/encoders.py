@@ -199,9 +199,8 @@ class TokenEncoder:
             whole = np.concatenate([none, *(found[b].tokens for b in range(len(texts)))])
             made = self.components.of(whole, self._encoder.hash, str(self.folder))
             offsets = np.cumsum([0, *map(len, texts)])
-            ids = tuple(sentence.id for sentence in sentences)
-            self._last = asked, OwnVectors(ids, made, offsets, np.array(index, np.int64), str(self.folder))
-        return self._last[1]
+            self._last = asked, OwnVectors((), made, offsets, np.array(index, np.int64), str(self.folder))
+        return self._last[1]._replace(ids=tuple(sentence.id for sentence in sentences))
 
 
 def distinct(sentences: Sequence[tuple[str, ...]]) -> tuple[list[tuple[str, ...]], list[int]]:

@@ -1,5 +1,7 @@
 """A model over an encoder: what the stages make of it, held against the estimator with the same vectors."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from tiny_encoder import tiny_encoder
@@ -104,6 +106,8 @@ def test_an_embedder_runs_the_encoder_itself(folder, system):
     for tree, bag in zip(NEW, embedder.bags(NEW, system), strict=True):
         np.testing.assert_allclose(bag.vectors, expected[tree.id], rtol=1e-3, atol=1e-6)
         assert len(bag.places) == len(tree.forms)
+    renamed = [dataclasses.replace(tree, id=f"other {tree.id}") for tree in NEW]
+    assert embedder.graphs(renamed).ids == tuple(tree.id for tree in renamed)
 
 
 @pytest.mark.parametrize(
