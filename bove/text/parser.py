@@ -88,7 +88,14 @@ def read_checkpoint(path: str | Path, kind: str) -> dict:
         raise BoveError(f"{path}: a parser in the place of the tagger; exchange the two files")
     if _KIND_SIGNS[kind] not in content["vocab"]:
         raise BoveError(f"{path}: a Stanza model, but no {kind}; {advice}")
+    read_conventions(path, content)
     return content
+
+
+def units(vocab: object) -> list[str]:
+    """The names that one of a model's vocabularies numbers; none where it is of another make."""
+    found = vocab.get("_id2unit") if isinstance(vocab, dict) else None
+    return [str(unit) for unit in found] if isinstance(found, list) else []
 
 
 def write_checkpoint(path: str | Path, content: dict, kind: str, conventions: Conventions) -> None:
@@ -102,10 +109,17 @@ def write_checkpoint(path: str | Path, content: dict, kind: str, conventions: Co
         torch.save(kept | {"config": config, "bove": note}, stream)
 
 
-def read_conventions(content: dict) -> Conventions | None:
-    """The treebank's conventions that a checkpoint holds; None for a model that BoVE did not train."""
+def read_conventions(path: str | Path, content: dict) -> Conventions | None:
+    """The treebank's conventions that a checkpoint holds; None for a model that BoVE did not train.
+
+    Raises:
+        BoveError: they are damaged.
+    """
     note = content.get("bove")
-    return None if note is None else Conventions.from_json(json.loads(note)["conventions"])
+    try:
+        return None if note is None else Conventions.from_json(json.loads(note)["conventions"])
+    except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as e:
+        raise BoveError(f"{path}: its note of the treebank's conventions is damaged; train it again") from e
 
 
 def state_hash(content: dict) -> str:
@@ -134,7 +148,7 @@ def needed(path: str | Path, content: dict) -> list[str]:
         )
     names = ["pretrain"] if config.get("pretrain") else []
     names += ["charlm_forward", "charlm_backward"] if config.get("charlm") else []
-    lemmas = set(vocab.get("lemma", {}).get("_id2unit", ())) - _NO_LEMMAS if "deprel" in vocab else set()
+    lemmas = set(units(vocab.get("lemma"))) - _NO_LEMMAS if "deprel" in vocab else set()
     return [*names, "lemmatizer"] if lemmas and config.get("word_emb_dim") else names
 
 
@@ -266,7 +280,7 @@ class Parser:
             processors |= {"lemma": (path, content)} if name == "lemmatizer" else {}
         places = _places_of_further_files(processors, further)
         self.max_tokens = max_tokens
-        self.conventions = read_conventions(models["parser"]) or Conventions()
+        self.conventions = read_conventions(parser, models["parser"]) or Conventions()
         self.hashes = {kind: state_hash(content) for kind, content in models.items()}
         self.hashes |= {name: sha256(path) for name, path in further.items()}
         self.counts: Counter[str] = Counter()
