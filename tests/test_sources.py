@@ -63,7 +63,7 @@ def test_word_vectors_of_another_rank_are_refused_before_anything_runs(config):
 
 
 def test_more_components_than_an_encoder_has_are_refused_before_anything_runs(config):
-    for name in ("config.json", "model.safetensors"):
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
         Path("e").mkdir(exist_ok=True)
         Path("e", name).write_text('{"hidden_size": 3}', encoding="utf-8")
     over = {"encoders": {"e": {"path": "e"}}, "vectors": {"source": "encoder", "encoder": "e"}}

@@ -37,7 +37,7 @@ def encoder_files(folder: str | Path) -> list[str]:
     """The files that an encoder is read from, by their places in its folder, in order.
 
     Raises:
-        BoveError: no such folder, or one without weights in safetensors.
+        BoveError: no such folder, or one without weights in safetensors or tokenizer.json.
     """
     folder = Path(folder)
     if not (folder / "config.json").is_file():
@@ -49,6 +49,8 @@ def encoder_files(folder: str | Path) -> list[str]:
     if pickled or Path() not in safe:
         where = folder / min(pickled, default="")
         raise BoveError(f"{where}: has no *.safetensors, and no other weights are read; convert them first")
+    if "tokenizer.json" not in {name.name for name in names}:  # without it every piece would be unknown
+        raise BoveError(f"{folder}: has no tokenizer.json; save its tokenizer in this form as well")
     return sorted(str(name) for name in names if name.suffix in _PARTS)
 
 

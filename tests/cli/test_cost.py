@@ -44,6 +44,7 @@ def run(tmp_path, monkeypatch):
     Path("mini").mkdir()
     for name in ("config.json", "model.safetensors"):
         Path("mini", name).write_bytes(bytes(4_000_000))
+    Path("mini", "tokenizer.json").touch()
     pairs = {"label": "A", "task": "similarity", "subsets": {"s": {"input": "p", "gold": "g"}}}
     config = {
         "run": "x", "treebank": {"train": "t", "dev": "d"}, "vectors": {"file": "v"},

@@ -63,6 +63,9 @@ def test_the_files_are_all_that_is_read_and_other_weights_are_refused(tmp_path):
     (tmp_path / "config.json").touch()
     names = ["1_Pooling/config.json", "config.json", "model.safetensors", "tokenizer.json"]
     assert encoder_files(tmp_path) == names
+    (tmp_path / "tokenizer.json").rename(tmp_path / "vocab.json")
+    with pytest.raises(BoveError, match=r"has no tokenizer\.json; save its tokenizer"):
+        encoder_files(tmp_path)
     (tmp_path / "1_Pooling" / "pytorch_model.bin").touch()
     with pytest.raises(BoveError, match=r"1_Pooling: has no \*.safetensors, and no other weights are read"):
         encoder_files(tmp_path)
