@@ -13,7 +13,6 @@ their components in the directions of the first right singular vectors of those 
 """
 
 import hashlib
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -79,9 +78,11 @@ class Encoder:
     def __init__(self, folder: str | Path, threads: int = 1):
         names = encoder_files(folder)
 
-        os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
         import sentence_transformers
         import torch
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()
 
         sums = [f"{name} {sha256(Path(folder) / name)}\n" for name in names]
         self.hash = hashlib.sha256("".join(sums).encode()).hexdigest()
