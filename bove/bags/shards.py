@@ -1,4 +1,4 @@
-"""Shards of parsing and of inference: how many there are, and the whole again from all of them.
+"""Shards of parsing, of inference and of encoders: how many there are, and the whole again from all of them.
 
 A shard says of itself which one it is and of how many, and in further entries what made it. Those of one
 whole agree in all of the latter. Results are the same to the byte, whatever the number of shards.
@@ -6,7 +6,7 @@ whole agree in all of the latter. Results are the same to the byte, whatever the
 Inference computes equal graphs once, and those of one length together, in batches; the last digits of a bag
 may depend on the others in its batch. So a shard is whole batches of the plan for all graphs, every n-th of
 n: each has its share of long graphs, and batches, and so results, do not depend on the number of shards. Its
-file is one of bags, each under the id of the first sentence that has it.
+file is one of bags, each under the id of the first sentence that has it. Encoders do likewise.
 """
 
 import csv
@@ -22,18 +22,24 @@ from pathlib import Path
 
 import numpy as np
 
+from bove.bags import SENTENCES as OF_SENTENCES
+from bove.bags.baselines import comparison_of
 from bove.bags.store import Bags, BagWriter
 from bove.errors import BoveError
 from bove.factor.graphs import GraphCorpus
 from bove.files import atomic_write, csv_rows, open_bytes
+from bove.text.conll import Sentence
+from bove.text.encoders import distinct
+from bove.text.tokens import is_punctuation
 
 SHARD = "shard"
 _TOTAL = "number of shards"
 _INPUTS = "inputs_sha256"
 _NAMED = 10  # shards that are missing and named
 AUTO = "auto"
-# So many keep a job busy for a minute or a few, as docs/parsing.md and docs/speed.md let expect.
-SENTENCES = {"parsing": 4_000, "averaged": 8_000, "fixed-point": 100_000}
+# So many keep a job busy for a minute or a few, as docs/parsing.md, docs/speed.md and docs/encoders.md let
+# expect.
+SENTENCES = {"parsing": 4_000, "averaged": 8_000, "fixed-point": 100_000, "encoding": 20_000}
 _BLOCK = 1 << 20
 # Columns of the report on inference, whose first two say which sentence and how long it is.
 REPORT = ("id", "tokens", "iterations", "change")
@@ -157,14 +163,14 @@ def _lines(path: str) -> int:
 
 @dataclass(frozen=True)
 class Layout:
-    """The bags that a file of graphs asks for.
+    """The bags that a file of graphs or of sentences asks for.
 
     Attributes:
         ids: the S sentences.
         first: [B] for each distinct bag the first sentence that has it.
         index: [S] the bag of each sentence.
         lengths: [B] number of vectors of each bag.
-        inputs: hex digest of the graphs and of what of them is kept.
+        inputs: hex digest of the graphs or the sentences, and of what of them is kept.
     """
 
     ids: Sequence[str]
@@ -182,10 +188,23 @@ class Layout:
         inputs = hashlib.sha256(graphs.encode() + np.packbits(kept).tobytes()).hexdigest()
         return cls(corpus.ids, first, index, lengths, inputs)
 
+    @classmethod
+    def encoded(cls, sentences: Sequence[Sentence], system: str, punctuation: bool) -> "Layout":
+        """The layout of an encoder's bags, of the system of its vectors of sentences or of tokens."""
+        texts, places = distinct([sentence.forms for sentence in sentences])
+        if system.endswith(OF_SENTENCES):
+            counts = [min(len(forms), 1) for forms in texts]
+        else:
+            counts = [sum(punctuation or not is_punctuation(form) for form in forms) for forms in texts]
+        index, lengths = np.array(places, np.int64), np.array(counts, np.int64)
+        inputs = hashlib.sha256("\n".join(map(" ".join, texts)).encode() + lengths.tobytes()).hexdigest()
+        ids = [sentence.id for sentence in sentences]
+        return cls(ids, np.unique(index, return_index=True)[1], index, lengths, inputs)
+
     def writer(self, path: str | Path, rank: int, system: str, model_hash: str) -> BagWriter:
-        """What fills a file of all bags."""
-        sizes = self.lengths, self.index, rank
-        return BagWriter(path, self.ids, *sizes, system, model_hash, evidence=True)
+        """What fills a file of all bags; with evidence, but for bags that are compared without it."""
+        sizes, more = (self.lengths, self.index, rank), comparison_of(system)
+        return BagWriter(path, self.ids, *sizes, system, model_hash, more, evidence=not more)
 
 
 class ShardWriter(BagWriter):
@@ -206,10 +225,11 @@ class ShardWriter(BagWriter):
         settings: Mapping[str, str],
     ):
         self._own = np.sort(np.concatenate([np.zeros(0, np.int64), *plan]))
-        more = {**settings, _INPUTS: layout.inputs, SHARD: f"{shard[0]}/{shard[1]}"}
+        how = comparison_of(system)
+        more = {**how, **settings, _INPUTS: layout.inputs, SHARD: f"{shard[0]}/{shard[1]}"}
         names = [layout.ids[s] for s in layout.first[self._own]]
         index, lengths = np.arange(len(self._own)), layout.lengths[self._own]
-        super().__init__(path, names, lengths, index, rank, system, model_hash, more, evidence=True)
+        super().__init__(path, names, lengths, index, rank, system, model_hash, more, evidence=not how)
 
     def put_many(self, bags: np.ndarray, vectors: np.ndarray, evidence: np.ndarray | None = None) -> None:
         """Fill k bags of the plan: bags [k] as the whole numbers them, vectors [m, r] in that order."""
@@ -217,31 +237,33 @@ class ShardWriter(BagWriter):
 
 
 def gather(paths: Sequence[str | Path], layout: Layout, output: str | Path) -> None:
-    """Write the bags of all shards, in any order, as inference at once writes them, to the byte.
+    """Write the bags of all shards, in any order, as they are written at once, to the byte.
 
     Raises:
-        BoveError: a file that is not a shard of these graphs, or shards that are no whole.
+        BoveError: a file that is not a shard of these graphs or sentences, or shards that are no whole.
     """
     opened = {path: Bags.open(path) for path in paths}
     for path, bags in opened.items():
         if not {SHARD, "system", "model_hash"} <= bags.metadata.keys():
-            raise BoveError(f"{path}: not a shard; give files that `bove infer --shard` wrote")
+            raise BoveError(f"{path}: not a shard; give files that --shard wrote")
         if bags.metadata.get(_INPUTS) != layout.inputs:
-            raise BoveError(f"{path}: a shard of other graphs or tokens than these; infer these again")
+            raise BoveError(f"{path}: a shard of other sentences or tokens than these; make it again")
     found = [{**opened[path].metadata, "rank": str(opened[path].rank)} for path in paths]
-    ordered, common = in_order(paths, found, "infer all shards alike")
+    ordered, common = in_order(paths, found, "make all shards alike")
     missing = {layout.ids[s]: b for b, s in enumerate(layout.first)}
-    with layout.writer(output, int(common["rank"]), common["system"], common["model_hash"]) as writer:
+    system, evident = common["system"], not comparison_of(common["system"])
+    with layout.writer(output, int(common["rank"]), system, common["model_hash"]) as writer:
         for path in ordered:
             for name in opened[path]:
                 b, own = missing.pop(name, None), opened[path].bag_of(name)
-                vectors, evidence = opened[path].bag(own), opened[path].evidence_of(own)
+                vectors = opened[path].bag(own)
+                evidence = opened[path].evidence_of(own) if evident else None
                 if b is None or len(vectors) != layout.lengths[b]:
-                    raise BoveError(f"{path}: its bag of '{name}' is not its own; infer it again")
+                    raise BoveError(f"{path}: its bag of '{name}' is not its own; make it again")
                 writer.put(b, vectors, evidence)
         if lost := [name for name, b in missing.items() if layout.lengths[b]]:
             raise BoveError(
-                f"no shard has the bag of sentence '{lost[0]}', nor of {len(lost) - 1} more; infer all again"
+                f"no shard has the bag of sentence '{lost[0]}', nor of {len(lost) - 1} more; make all again"
             )
 
 

@@ -108,6 +108,7 @@ def _embedding(run: Run, system: str, dataset: str) -> Iterator[Path]:
         f"infer_shard/bags/{system}/{dataset}/*.tsv",
         f"baseline/{system}/{dataset}.tsv",
         f"encoder/{encoder}/{dataset}.tsv",
+        f"encoder_shard/{encoder}/{dataset}/*.tsv",
     ):
         yield from (run.path / "benchmarks").glob(pattern)
 

@@ -3,17 +3,20 @@
 
 import argparse
 import logging
+from collections.abc import Iterator
 from contextlib import ExitStack
 
 import numpy as np
 
+from bove._version import __version__
 from bove.bags import SENTENCES, TOKENS
-from bove.bags.baselines import comparison_of
+from bove.bags.shards import Layout, ShardWriter, read_shard
 from bove.bags.store import Bags, BagWriter
-from bove.cli.common import SWITCH, Progress, add_treebank_arguments, check_ids, read_files
+from bove.cli.common import SWITCH, Progress, add_treebank_arguments, check_ids, read_files, versions_of
 from bove.config.load import defaults
 from bove.errors import BoveError
-from bove.text.encoders import Components, Encoder, distinct
+from bove.text.conll import Sentence
+from bove.text.encoders import Components, Encoder, batches, distinct
 from bove.text.tokens import is_punctuation
 from bove.text.vectors import word_evidence
 
@@ -28,6 +31,7 @@ def register_encoder(parser: argparse.ArgumentParser) -> None:
     add_treebank_arguments(parser)
     about = "whether the tokens' bags have it; the encoder reads it anyway"
     add("--punctuation", action=SWITCH, default=True, help=about)
+    add("--shard", metavar="I/N", help="encode the I-th of N slices of the sentences, for `bove gather-bags`")
     add("--output", required=True, metavar="FILE", help="bags of the tokens to write")
     add("--sentence-output", metavar="FILE", help="bags of the sentences to write")
     add("--whole-output", metavar="FILE", help="bags of the tokens to write, punctuation included")
@@ -35,26 +39,21 @@ def register_encoder(parser: argparse.ArgumentParser) -> None:
 
 def run_encoder(args: argparse.Namespace) -> None:
     """Encode each distinct sentence once, and write the files of bags that are asked for."""
+    shard = read_shard(args.shard) if args.shard else None
     encoder = Encoder(args.encoder, args.threads)
     sentences = list(read_files([args.sentences], args.columns, args.encoding))
-    ids = [sentence.id for sentence in sentences]
-    check_ids(args.sentences, ids)
-    texts, index = distinct([sentence.forms for sentence in sentences])
+    check_ids(args.sentences, [sentence.id for sentence in sentences])
+    texts, _ = distinct([sentence.forms for sentence in sentences])
+    plan = batches(texts)
+    if shard:
+        plan = plan[shard[0] - 1 :: shard[1]]
     everything = args.punctuation
     kept = [np.array([everything or not is_punctuation(form) for form in forms], bool) for forms in texts]
-    outputs = (
-        (args.output, TOKENS, [int(some.sum()) for some in kept], encoder.rank),
-        (args.sentence_output, SENTENCES, [min(len(forms), 1) for forms in texts], encoder.sentence_rank),
-        (args.whole_output, TOKENS, list(map(len, texts)), encoder.rank),
-    )
+    writers = _writers(args, sentences, encoder, shard, plan)
     lost = cut = 0
-    with ExitStack() as stack, Progress(len(texts), "sentences") as progress:
-        of_tokens, of_sentences, of_all = (
-            path and stack.enter_context(_writer(args.name + kind, path, ids, *sizes, encoder.hash))
-            for path, kind, lengths, rank in outputs
-            for sizes in [(lengths, index, rank)]
-        )
-        for b, found in encoder.encode(texts):
+    with ExitStack() as stack, Progress(sum(map(len, plan)), "sentences") as progress:
+        of_tokens, of_sentences, of_all = (writer and stack.enter_context(writer) for writer in writers)
+        for b, found in encoder.encode(texts, plan):
             own = found.tokens[kept[b]]
             of_tokens.put(b, own, word_evidence(own))
             if of_sentences and texts[b]:
@@ -63,15 +62,26 @@ def run_encoder(args: argparse.Namespace) -> None:
                 of_all.put(b, found.tokens, word_evidence(found.tokens))
             lost, cut = lost + int((~own.any(axis=1)).sum()), cut + found.cut
             progress.step(1)
-    log.info("%d sentences, %d distinct, %.0f of these a second", len(ids), len(texts), progress.rate)
+    log.info("%d sentences, %d distinct, %.0f of these a second", len(sentences), len(texts), progress.rate)
     if lost:
         said = "%d tokens have no vector; %d tokens are beyond what the encoder reads of a sentence"
         log.warning(said, lost, cut)
 
 
-def _writer(system: str, path: str, ids, lengths, index, rank: int, source: str) -> BagWriter:
-    more = comparison_of(system)
-    return BagWriter(path, ids, lengths, index, rank, system, source, more, evidence=not more)
+def _writers(args, sentences: list[Sentence], encoder: Encoder, shard, plan) -> Iterator[BagWriter | None]:
+    """What fills the files of the tokens, the sentences and all tokens; None for what is not asked for."""
+    common = {"bove": __version__, **versions_of(("sentence-transformers", "transformers", "torch"))}
+    for path, kind, punctuation, rank in (
+        (args.output, TOKENS, args.punctuation, encoder.rank),
+        (args.sentence_output, SENTENCES, True, encoder.sentence_rank),
+        (args.whole_output, TOKENS, True, encoder.rank),
+    ):
+        layout = Layout.encoded(sentences, args.name + kind, punctuation) if path else None
+        made_by = rank, args.name + kind, encoder.hash
+        if layout and shard:
+            yield ShardWriter(path, layout, shard, plan, *made_by, common)
+        else:
+            yield layout and layout.writer(path, *made_by)
 
 
 def register_components(parser: argparse.ArgumentParser) -> None:

@@ -13,7 +13,7 @@ from bove._version import __version__
 from bove.bags import BOVE, OF_TOKENS, PROPERTIES_ONLY, WORD_VECTORS
 from bove.bags.shards import REPORT, Layout, ShardWriter, gather, gather_reports, read_shard
 from bove.bags.store import Bags, BagWriter
-from bove.cli.common import SWITCH, Progress, add_settings, check_ids, flag
+from bove.cli.common import SWITCH, Progress, add_settings, check_ids, flag, read_files
 from bove.errors import BoveError
 from bove.evaluate.comparisons import by_length, compare_bags, summarise_bags
 from bove.factor.graphs import GraphCorpus
@@ -193,28 +193,33 @@ def _report(args, corpus, index, used, change, rate, rows=None) -> None:
 def register_gather_bags(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     add = parser.add_argument
-    add("--graphs", required=True, metavar="FILE", help="the graphs of all shards")
-    add("--shards", required=True, nargs="+", metavar="FILE", help="all files of `bove infer --shard`")
-    _add_punctuation(parser, "", "whether the shards have vectors of punctuation")
+    add("--graphs", metavar="FILE", help="the graphs of all shards; of an encoder, give --sentences instead")
+    about = "all files of `bove infer --shard`, or those of `bove encoder --shard` that are of one kind"
+    add("--shards", required=True, nargs="+", metavar="FILE", help=about)
+    _add_punctuation(parser, "an encoder, ", "whether the shards have vectors of punctuation")
     add("--reports", nargs="+", metavar="FILE", help="what `bove infer --shard --report` wrote of all shards")
     add("--report", metavar="FILE", help="CSV to write from these: tokens, iterations, last change")
-    add("--output", required=True, metavar="FILE", help="bags.safetensors, as inference at once writes it")
+    add("--output", required=True, metavar="FILE", help="bags.safetensors, as it is written at once")
 
 
 def run_gather_bags(args: argparse.Namespace) -> None:
-    """Check that the shards are one whole and of these graphs, and write all bags in the graphs' order."""
-    if not args.punctuation and args.sentences is None:
-        raise BoveError("--no-punctuation needs --sentences")
-    if (args.reports is None) != (args.report is None):
-        raise BoveError("--reports and --report belong together; give both or neither")
-    corpus = load_graphs(args.graphs)
-    layout = Layout.of(corpus, _kept_tokens(args, corpus), sha256(args.graphs))
+    """Check that the shards are one whole and of these graphs or sentences, and write all bags in order."""
+    if args.sentences is None and not (args.graphs and args.punctuation):
+        raise BoveError(f"{'--no-punctuation' if args.graphs else 'no --graphs'}: needs --sentences")
+    if (args.reports is None) != (args.report is None) or (args.reports and not args.graphs):
+        raise BoveError("--reports and --report belong together, with --graphs; give all or neither report")
+    if args.graphs:
+        corpus = load_graphs(args.graphs)
+        layout = Layout.of(corpus, _kept_tokens(args, corpus), sha256(args.graphs))
+    else:
+        sentences = list(read_files(args.sentences, "gold", "utf-8"))
+        layout = Layout.encoded(sentences, Bags.open(args.shards[0]).system, args.punctuation)
     gather(args.shards, layout, args.output)
     if args.report:
         gather_reports(args.reports, layout, corpus.lengths, args.report)
     sizes = len(layout.ids), len(layout.first), len(args.shards)
     log.info("%d sentences, %d distinct bags of %d shards", *sizes)
-    if not args.punctuation:
+    if args.graphs and not args.punctuation:
         _log_left_out(corpus.lengths, layout.lengths[layout.index])
 
 

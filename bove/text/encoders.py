@@ -100,11 +100,12 @@ class Encoder:
         [first] = self._batch([("a",)])
         self.rank, self.sentence_rank = first.tokens.shape[1], len(first.sentence)
 
-    def encode(self, sentences: Sequence[Sequence[str]]) -> Iterator[tuple[int, Encoded]]:
-        """Yield the number of each sentence, given as its forms, with its vectors; long ones first."""
-        order = sorted(range(len(sentences)), key=lambda s: -len(" ".join(sentences[s])))
-        for start in range(0, len(order), BATCH):
-            chosen = order[start : start + BATCH]
+    def encode(
+        self, sentences: Sequence[Sequence[str]], plan: Sequence[Sequence[int]] | None = None
+    ) -> Iterator[tuple[int, Encoded]]:
+        """Yield the number of each sentence, given as its forms, with its vectors, in the order of a plan: by
+        default all of `batches`."""
+        for chosen in batches(sentences) if plan is None else plan:
             yield from zip(chosen, self._batch([sentences[s] for s in chosen]), strict=True)
 
     def _batch(self, sentences: Sequence[Sequence[str]]) -> list[Encoded]:
@@ -120,6 +121,15 @@ class Encoder:
         states, whole = (found[name].numpy() for name in ("token_embeddings", "sentence_embedding"))
         parts = zip(sentences, places, states, whole, strict=True)
         return [_of_tokens(forms, spans, vectors, sentence) for forms, spans, vectors, sentence in parts]
+
+
+def batches(sentences: Sequence[Sequence[str]]) -> list[list[int]]:
+    """The numbers of the sentences that are encoded together; long ones first.
+
+    The last digits of a vector may depend on the others in its batch.
+    """
+    order = sorted(range(len(sentences)), key=lambda s: -len(" ".join(sentences[s])))
+    return [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
 
 
 def _of_tokens(forms: Sequence[str], spans: np.ndarray, vectors: np.ndarray, sentence) -> Encoded:

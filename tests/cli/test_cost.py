@@ -22,6 +22,8 @@ JOBS = {
     "infer/bove/gone": (1000, 1000, 1000),
     "baseline/mean/a": (4, 40, 2),
     "encoder/mini/a": (5, 500, 4),
+    "encoder_shard/mini/b/1-of-2": (5, 400, 4),
+    "encoder_shard/mini/b/2-of-2": (6, 400, 4),
     "parse/a": (8, 400, 6),
 }
 
@@ -70,7 +72,7 @@ def test_each_system_has_what_its_jobs_took_and_parsing_has_a_line_of_its_own(ru
     assert rows == {
         "bove": [2.5, 100, 300, 40 / 6, 100, 70],
         "mean": [3.5, "", "", 10 / 4, 200, 40],
-        "mini-sentences": [8, "", "", 2, 400, 500],
-        "mini-tokens": [8, "", "", 2, 400, 500],
+        "mini-sentences": [8, "", "", 40 / 16, 300, 500],
+        "mini-tokens": [8, "", "", 40 / 16, 300, 500],
         "(tagging and parsing)": [2, 50, 700, 10 / 8, 600, 400],
     }

@@ -12,6 +12,7 @@ from bove.bags.store import Bags
 from bove.cli.main import main
 from bove.evaluate.results import comparable, read_scores
 from bove.files import atomic_write
+from bove.text import encoders
 from bove.text.encoders import Encoder
 from bove.text.pairs import Pair, write_pairs
 
@@ -77,6 +78,47 @@ def test_equal_sentences_share_a_bag_and_punctuation_may_be_left_out(folder, tmp
     np.testing.assert_allclose(
         tokens.evidence_of(0), np.square(tokens["p-0.1"], dtype=float).sum(axis=1), rtol=1e-12
     )
+
+
+@pytest.mark.parametrize("total", [1, 3, 9])
+@pytest.mark.parametrize("punctuation", ["--punctuation", "--no-punctuation"])
+def test_shards_together_equal_all_at_once_to_the_byte(folder, tmp_path, monkeypatch, total, punctuation):
+    """Of seven distinct sentences, one of which is empty, in batches of two."""
+    monkeypatch.setattr(encoders, "BATCH", 2)
+
+    def encoded(name, *more):
+        (tmp_path / name).mkdir()
+        assert not made(
+            folder, tmp_path / name, punctuation, "--whole-output", f"{tmp_path}/{name}/all", *more
+        )
+
+    encoded("once")
+    for number in range(1, total + 1):
+        encoded(f"{number}", "--shard", f"{number}/{total}")
+    sizes = [len(Bags.open(tmp_path / f"{number}" / "all")) for number in range(1, total + 1)]
+    assert sizes == {1: [7], 3: [3, 2, 2], 9: [2, 2, 2, 1, 0, 0, 0, 0, 0]}[total]
+    for kind, option in (("tokens", punctuation), ("sentences", punctuation), ("all", "--punctuation")):
+        shards = [str(tmp_path / f"{number}" / kind) for number in range(total, 0, -1)]
+        assert not main(gathering(folder, tmp_path / "gathered", *shards, option))
+        assert (tmp_path / "gathered").read_bytes() == (tmp_path / "once" / kind).read_bytes()
+
+
+def gathering(folder, output, *more):
+    words = f"gather-bags --sentences {folder / 'pairs.conllu'} --output {output} --shards"
+    return [*words.split(), *more]
+
+
+def test_shards_of_other_sentences_tokens_or_kinds_are_one_line(folder, tmp_path, refused):
+    output = tmp_path / "gathered"
+    assert not made(folder, tmp_path, "--shard", "1/1")
+    for more, message in (
+        (["tokens", "--no-punctuation"], "tokens: a shard of other sentences or tokens than these"),
+        (["tokens", "sentences"], "sentences: a shard of other sentences or tokens than these"),
+        (["tokens", "--reports", "r", "--report", "o"], "--reports and --report belong together, with --gr"),
+    ):
+        words = [str(tmp_path / word) if word in ("tokens", "sentences") else word for word in more]
+        refused(gathering(folder, output, *words), message, output)
+    refused(["gather-bags", "--shards", "s", "--output", "o"], "no --graphs: needs --sentences")
 
 
 def test_without_the_extra_it_says_what_to_install(folder, tmp_path, monkeypatch, capsys):

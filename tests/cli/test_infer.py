@@ -110,9 +110,9 @@ def test_shards_of_bags_that_do_not_belong_together_are_one_line(folder, tmp_pat
     apart("its batch_tokens is 4, but that of ", one, shard("other", "2/2", "--batch-tokens", "4"))
     apart("its model_hash is ", one, shard("other", "2/2", model="milder"))
     more = ("--no-punctuation", "--sentences", f"{folder}/t.conllu")
-    apart("one: a shard of other graphs or tokens than these", one, two, more=more)
+    apart("one: a shard of other sentences or tokens than these", one, two, more=more)
     assert main(inference(folder, "gentle", "averaged")) == 0
-    apart("bags: not a shard; give files that `bove infer --shard` wrote", one, folder / "bags")
+    apart("bags: not a shard; give files that --shard wrote", one, folder / "bags")
     (folder / "bags").unlink()
     copy = tmp_path / "copy"
     copy.write_bytes(one.read_bytes().replace(b'"shard":"1/2"', b'"shard":"2/2"'))

@@ -212,6 +212,37 @@ def test_a_model_over_an_encoder_has_its_vectors_of_the_treebank_and_of_every_da
     assert "--vectors" not in trained
 
 
+def test_shards_of_an_encoder_are_gathered_for_each_kind_of_its_vectors(checkout, own, tmp_path):
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
+        write_file(tmp_path / name, "{}")
+    given = own(
+        encoders={"mini": {"path": str(tmp_path)}},
+        vectors={"source": "encoder", "encoder": "mini"},
+        inference={"shards": 2},
+        scoring={"punctuation": False},
+    )
+    plan = checkout.planned(*given)
+    assert "encoder" not in plan and (plan["encoder_shard"], plan["gather_encoded"]) == (3 * 2, 3 * 3)
+    run = "results/demo"
+    files = {f"{run}/bags/mini-tokens/sts", f"{run}/bags/mini-sentences/sts", f"{run}/encoded/mini/sts"}
+    encoding = [
+        c for c in plan.commands if c.startswith("bove encoder ") and "parses/sts." in c and "--shard" in c
+    ]
+    for number, command in enumerate(sorted(encoding, key=lambda c: c.rpartition("--shard")[2]), 1):
+        outputs = re.findall(r"output (\S+)", command)
+        assert f"--shard {number}/2" in command and "--no-punctuation" in command
+        assert set(outputs) == {f"{file}/{number}-of-2.safetensors" for file in files}
+    gathering = [c for c in plan.commands if c.startswith("bove gather-bags --sentences") and "/sts/" in c]
+    found = {re.search(r"--output (\S+)", command)[1]: command for command in gathering}
+    assert found.keys() == {f"{file}.safetensors" for file in files} and len(encoding) == 2
+    for file in files:
+        command = found[f"{file}.safetensors"]
+        assert f"--shards {file}/1-of-2.safetensors {file}/2-of-2.safetensors" in command
+        assert ("--no-punctuation" in command) == ("/bags/" in file)
+    done = checkout.snakemake("--dry-run", *given, "--until", "encoder")
+    assert done.returncode == 2 and "write --until encoder gather_encoded" in done.stdout + done.stderr
+
+
 def test_what_only_a_comparison_reads_is_fetched_and_a_run_s_name_may_have_dots(checkout, own):
     plan = checkout.planned(
         *own(

@@ -260,7 +260,11 @@ CALLED = workflow.modifier.modify_rulename
 def check_until():
     """See that --until names what puts the shards together, where it names a stage that has shards."""
     until = workflow.dag_settings.until if workflow.dag_settings else ()  # None while the rules are read
-    for stage, gather, sharded in (("parse", "gather_parses", SHARDED), ("infer", "gather_bags", BAGS)):
+    for stage, gather, sharded in (
+        ("parse", "gather_parses", SHARDED),
+        ("infer", "gather_bags", BAGS),
+        ("encoder", "gather_encoded", ENCODED),
+    ):
         stage, gather = CALLED(stage), CALLED(gather)
         if sharded and stage in until and gather not in until:
             refuse(

@@ -135,6 +135,20 @@ if CONFIG["baselines"]:
             " --output {output.bags:q} --log {log:q}"
 
 
+# What encoders write of a data set; and what of it is not encoded at once, with its data set.
+ENCODER_FILES = {name: f"{{variant}}bags/{{encoder}}-{name}/{{dataset}}" for name in ("tokens", "sentences")}
+if OVER:
+    ENCODER_FILES["whole"] = "{variant}encoded/{encoder}/{dataset}"
+ENCODED = {}
+for encoder in CONFIG["encoders"]:
+    for dataset in CONFIG["datasets"]:
+        found = [file.format(variant="", encoder=encoder, dataset=dataset) for file in ENCODER_FILES.values()]
+        count = shard_count(found[0], "safetensors", CONFIG["inference"]["shards"], "encoding", dataset)
+        if count > 1:
+            BAG_SHARDS |= dict.fromkeys(found, count)
+            ENCODED |= dict.fromkeys(found, dataset)
+
+
 if CONFIG["encoders"]:
 
     rule encoder:
@@ -142,9 +156,7 @@ if CONFIG["encoders"]:
         input:
             unpack(encoder_inputs),
         output:
-            tokens=f"{RUN}/{{variant}}bags/{{encoder}}-tokens/{{dataset}}.safetensors",
-            sentences=f"{RUN}/{{variant}}bags/{{encoder}}-sentences/{{dataset}}.safetensors",
-            **({"whole": f"{RUN}/{{variant}}encoded/{{encoder}}/{{dataset}}.safetensors"} if OVER else {}),
+            **{name: f"{RUN}/{file}.safetensors" for name, file in ENCODER_FILES.items()},
         wildcard_constraints:
             encoder=one_of(CONFIG["encoders"]),
         threads: CONFIG["threads"]
@@ -153,10 +165,42 @@ if CONFIG["encoders"]:
             runtime=needs(120),
         params:
             folder=encoder_folder,
-            options=lambda wildcards: flags(settings(wildcards, "scoring"), "punctuation"),
+            options=encoder_flags,
             whole=lambda wildcards, output: f"--whole-output {shlex.quote(output.whole)}" if OVER else "",
             versions=TRANSFORMERS,
         shell:
             "bove encoder --encoder {params.folder:q} --name {wildcards.encoder} --sentences {input.sentences:q}"
             " {params.options} --threads {threads} --output {output.tokens:q}"
             " --sentence-output {output.sentences:q} {params.whole} --log {log:q}"
+
+
+if ENCODED:
+
+    use rule encoder as encoder_shard with:
+        output:
+            **{
+                name: f"{RUN}/{file}/{{shard}}-of-{{shards}}.safetensors"
+                for name, file in ENCODER_FILES.items()
+            },
+
+    rule gather_encoded:
+        """Put an encoder's bags of all parts into one file."""
+        input:
+            sentences=lambda wildcards: f"{RUN}/parses/{ENCODED[wildcards.bags]}.conllu.gz",
+            shards=lambda wildcards: shard_files(wildcards.bags, BAG_SHARDS[wildcards.bags], "safetensors"),
+        output:
+            bags=f"{RUN}/{{bags}}.safetensors",
+        wildcard_constraints:
+            bags=one_of(ENCODED),
+        resources:
+            mem_mb=needs(1500, 50, "sentences"),
+            runtime=needs(30, 5, "sentences"),
+        params:
+            options=lambda wildcards: (
+                "" if wildcards.bags.startswith("encoded/") else flags(CONFIG["scoring"], "punctuation")
+            ),
+        shell:
+            "bove gather-bags --sentences {input.sentences:q} --shards {input.shards:q} {params.options}"
+            " --output {output.bags:q} --log {log:q}"
+
+    ruleorder: gather_encoded > encoder

@@ -112,6 +112,12 @@ def encoder_inputs(wildcards):
     return {"encoder": encoder_files(wildcards), "sentences": f"{RUN}/parses/{wildcards.dataset}.conllu.gz"}
 
 
+def encoder_flags(wildcards):
+    """Command-line flags of an encoder: whether punctuation has bags, and which shard is made."""
+    shard = f" --shard {wildcards.shard}/{wildcards.shards}" if "shard" in wildcards.keys() else ""
+    return flags(settings(wildcards, "scoring"), "punctuation") + shard
+
+
 def word_inputs(wildcards):
     """The trees of a data set and the vectors of its words; over an encoder, the graphs have these."""
     files = {"sentences": f"{RUN}/parses/{wildcards.dataset}.conllu.gz"}
