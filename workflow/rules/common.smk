@@ -253,7 +253,7 @@ def whole():
     return not part and (not asked.targets or bool({"all", "default"} & set(asked.targets)))
 
 
-# What a rule is called: other than here where this is a module of another workflow.
+# The names of rules, which another workflow that has this one as a module may change.
 CALLED = workflow.modifier.modify_rulename
 
 

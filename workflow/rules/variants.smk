@@ -32,7 +32,8 @@ def over(wildcards):
 
 def tokens_file(encoder, dataset=None):
     """An encoder's vectors of all tokens of a data set, or of the treebank."""
-    return f"{RUN}/encoded/{encoder}{f'/{dataset}' if dataset else ''}.safetensors"
+    place = f"{encoder}/{dataset}" if dataset else encoder
+    return f"{RUN}/encoded/{place}.safetensors"
 
 
 def coding_inputs(wildcards):
