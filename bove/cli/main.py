@@ -27,6 +27,7 @@ EXTRAS = {
     "matplotlib": "plots", "mpi4py": "mpi", "networkx": "networkx", "pooch": "workflow",
     "pygments": "workflow", "qdrant_edge": "search", "requests": "workflow",
     "sentence_transformers": "encoders", "snakemake": "workflow", "stanza": "parse", "torch": "parse",
+    "transformers": "encoders",
 }  # fmt: skip
 
 
