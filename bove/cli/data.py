@@ -31,7 +31,7 @@ from bove.evaluate.contamination import (
     shared_pairs,
     shared_sentences,
 )
-from bove.files import atomic_write, read_lines, read_object
+from bove.files import atomic_write, read_json
 from bove.text.conll import Sentence, read_sentences
 from bove.text.encoders import Components
 from bove.text.graphs import Counts, OwnVectors, encode, save_graphs
@@ -317,7 +317,7 @@ def run_pairs(args: argparse.Namespace) -> None:
 
 def read_dataset(path: str | Path) -> dict:
     """The data set of a file of JSON; BoveError where there is none."""
-    given = read_object(path, 1, "\n".join(line for _, line in read_lines(path)))
+    given = read_json(path)
     name = given.pop("name", None)
     if not isinstance(name, str) or given.get("task") not in FILE_TASKS:
         raise BoveError(f"{path}: has no name or task; give what the workflow writes, or the options")

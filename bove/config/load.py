@@ -17,7 +17,7 @@ import yaml
 
 from bove.errors import BoveError, finite, similar
 from bove.factor.settings import BLOCKS, json_schema, own_fields
-from bove.files import atomic_write, check_encoding, read_lines
+from bove.files import atomic_write, check_encoding, read_text
 from bove.text.pairs import ROLES, check_dataset
 
 SCHEMA = Path(__file__).parent / "config.schema.yaml"
@@ -144,7 +144,7 @@ def load(files: Iterable[Path], assignments: Iterable[str] = ()) -> dict:
     """
     merged: dict[str, Any] = {}
     for path in files:
-        found = parse("\n".join(line for _, line in read_lines(path)), str(path))
+        found = parse(read_text(path), str(path))
         if not isinstance(found, dict | None):
             raise BoveError(f"{path}: holds {found!r:.80}; write keys and values")
         merged = merge(merged, found or {})

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bove.config.sources import PARSER_FILES, extract
 from bove.errors import BoveError
-from bove.files import atomic_path, read_lines, read_object, sha256
+from bove.files import atomic_path, read_object, read_text, sha256
 from bove.text.checkpoints import unpack_checkpoint
 
 FORMAT, VERSION, CARD = "bove-packed", "1", "card.json"
@@ -64,7 +64,7 @@ def _unpacked(path: Path, *_: int) -> tempfile.TemporaryDirectory:
 
 def _files(path: Path, card: Path) -> dict[str, str]:
     """SHA-256 of each member that the card names."""
-    content = read_object(path, 1, "\n".join(line for _, line in read_lines(card)))
+    content = read_object(path, 1, read_text(card))
     made_by, files = (content.get("format"), content.get("version")), content.get("files")
     if made_by != (FORMAT, VERSION) or not isinstance(files, dict):
         raise BoveError(f"{path}: no packed run that this version reads; make one with `bove pack`")

@@ -26,7 +26,7 @@ from typing import IO
 
 from bove import demo
 from bove.errors import BoveError, similar
-from bove.files import atomic_path, read_lines, read_object, sha256, write_json
+from bove.files import atomic_path, read_json, sha256, write_json
 from bove.text.encoders import encoder_files
 from bove.text.vector_files import find_kind
 
@@ -179,7 +179,7 @@ def _check_rank(config: dict, path: str) -> None:
 def _check_components(config: dict, encoder: str) -> None:
     """BoveError for more components than an encoder has dimensions; what else is wrong its stage says."""
     path, rank = Path(encoder_folder(config, encoder), "config.json"), config["model"]["rank"]
-    found = read_object(path, 1, "\n".join(line for _, line in read_lines(path))).get("hidden_size")
+    found = read_json(path).get("hidden_size")
     if isinstance(found, int) and rank > found:
         raise BoveError(
             f"configuration: model.rank: is {rank}, but encoder {encoder} has {found} dimensions; set it to "
@@ -265,7 +265,7 @@ def _recorded(record: Path, url: str) -> str | None:
     """The hash that an earlier download of this address had."""
     if not record.is_file():
         return None
-    entry = read_object(record, 1, "\n".join(line for _, line in read_lines(record)))
+    entry = read_json(record)
     return f"sha256:{entry.get('sha256')}" if entry.get("url") == url else None
 
 
