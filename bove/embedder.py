@@ -210,14 +210,13 @@ class Embedder:
             BoveError: vectors of other dimensions than the model's, or inference that diverges.
         """
         places = self.places(sentences, system, punctuation)
-        if system == WORD_VECTORS and self.encoder:
-            _, vectors, offsets, index, _ = self.encoder(sentences)
-            found = [vectors[offsets[b] + own] for b, own in zip(index, places, strict=True)]
-            return list(map(Bag, places, found, map(word_evidence, found)))
         if system == WORD_VECTORS:
-            lookup = WordLookup(self.vocabulary, self.vectors)
-            rows = [[lookup.row(s.forms[p]) for p in own] for s, own in zip(sentences, places, strict=True)]
-            found = [self.vectors.rows(own) for own in rows]
+            if self.encoder:
+                _, vectors, offsets, index, _ = self.encoder(sentences)
+                found = [vectors[offsets[b] + own] for b, own in zip(index, places, strict=True)]
+            else:
+                lookup, of = WordLookup(self.vocabulary, self.vectors), zip(sentences, places, strict=True)
+                found = [self.vectors.rows([lookup.row(s.forms[p]) for p in own]) for s, own in of]
             return list(map(Bag, places, found, map(word_evidence, found)))
         if system not in self._inferences:
             from bove.factor.inference import Inference  # with SciPy's solvers, which take long to load

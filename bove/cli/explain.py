@@ -40,7 +40,6 @@ from bove.files import atomic_write, sha256
 from bove.text.conll import Sentence
 from bove.text.graphs import load_graphs, sentences_of
 from bove.text.pairs import Pair, read_pairs
-from bove.text.tokens import is_punctuation
 from bove.text.vectors import WordLookup, pretrained_rows
 
 log = logging.getLogger("bove")
@@ -89,7 +88,7 @@ def run_explain(args: argparse.Namespace) -> None:
     weight, power = weighting(args, run)
     pair, sentences = _pair(args, run) if args.pair else (None, None)
     embedder = open_embedder(args, run)
-    encoded = _encoded(run, args.pair[0], sentences) if pair else {}
+    encoded = _encoded(run, embedder, args.pair[0], sentences) if pair else {}
     if pair is None:
         sentences = _sentences(args, embedder, args.sentences, ["the first sentence", "the second sentence"])
         texts = args.sentences or [" ".join(sentence.forms) for sentence in sentences]
@@ -133,11 +132,10 @@ def _pair(args, run: Run | None) -> tuple[Pair, list[Sentence]]:
     return pair, trees_of(str(trees), list(pair.sentences), len(pair.sentences))
 
 
-def _encoded(run: Run, dataset: str, sentences: Sequence[Sentence]) -> dict[str, list[Bag]]:
+def _encoded(run: Run, embedder, dataset: str, sentences: Sequence[Sentence]) -> dict[str, list[Bag]]:
     """The bags of the sentences' tokens that the run has of encoders, by system."""
     found, punctuation = {}, run.config["scoring"]["punctuation"]
-    forms = [enumerate(sentence.forms) for sentence in sentences]
-    places = [np.array([p for p, form in own if punctuation or not is_punctuation(form)]) for own in forms]
+    places = embedder.places(sentences, BOVE, punctuation)
     for system in encoder_systems(run.config):
         path = run.path / "bags" / system / f"{dataset}.safetensors"
         if system.endswith(TOKENS) and path.is_file():
