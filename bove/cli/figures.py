@@ -162,7 +162,7 @@ def run_figures_tokens(args: argparse.Namespace) -> None:
     sentences = {tree.id: tree.forms for tree in trees_of(args.sentences, wanted, len(wanted))}
     bags = {name: Bags.open(path) for name, path in named_values("--bags", args.bags).items()}
     lookup = None
-    if any(of.system == WORD_VECTORS and OF_TOKENS not in of.metadata for of in bags.values()):
+    if any(map(_looked_up, bags.values())):
         if not (args.vectors and args.vocabulary):
             raise BoveError("--bags: to name the words of word-vectors, give --vectors and --vocabulary too")
         lookup = WordLookup(Vocabulary.load(args.vocabulary), WordVectors.open(args.vectors))
@@ -187,12 +187,17 @@ def _chosen(args, pairs: Sequence[Pair]) -> list[Pair]:
     return [found[key] for key in order[:DEFAULT_PAIRS]]
 
 
+def _looked_up(bags: Bags) -> bool:
+    """Whether the vectors are of words that were looked up, so that some tokens may have none."""
+    return bags.system == WORD_VECTORS and OF_TOKENS not in bags.metadata
+
+
 def _cloud(name: str, bags: Bags, pair: Pair, sentences, lookup: WordLookup | None) -> Cloud:
     """A pair under a system. Its words are all, or those that have a vector, with punctuation or without."""
     words, vectors = [], []
     for sentence in (f"{pair.id}.1", f"{pair.id}.2"):
         forms = sentences[sentence]
-        if bags.system == WORD_VECTORS and lookup and OF_TOKENS not in bags.metadata:
+        if lookup and _looked_up(bags):
             forms = [forms[place] for place in lookup.places(forms)]
         vectors.append(np.asarray(bags[sentence], np.float64))
         if len(vectors[-1]) != len(forms):
