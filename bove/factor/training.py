@@ -109,8 +109,10 @@ def make_model(
     versions = {"bove": __version__, "python": platform.python_version()}
     versions |= {name: version(name) for name in ("numpy", "scipy")}
     kept = len(P) - data.own
-    with Workers() as workers:
-        own = gram(P[kept:], workers) if data.own else None
+    own = None
+    if data.own:
+        with Workers() as workers:
+            own = gram(P[kept:], workers)
     return Model(
         properties=P[:kept],
         relations=np.ascontiguousarray(R),
