@@ -165,9 +165,8 @@ def _rough(
         with np.errstate(over="ignore", invalid="ignore"):
             block = np.asarray(vectors[rows], np.float32)
             norms = np.sqrt(np.vecdot(block, block))
-        if (
-            not norms.min(initial=1) > _SMALL or not norms.max(initial=1) < _LARGE
-        ):  # nor for what is not a number
+        # no comparison holds for what is not a number
+        if not (norms.min(initial=1) > _SMALL and norms.max(initial=1) < _LARGE):
             odd(rows)
             strange = ~((norms > _SMALL) & (norms < _LARGE))
             block, norms[strange] = block.copy(), 1
